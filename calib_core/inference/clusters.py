@@ -156,8 +156,9 @@ def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]
     Efron & Stein (1981), doi:10.1214/aos/1176345462; for clusters: Bell & McCaffrey (2002), *Survey
     Methodology* 28.
     """
-    n = residual.size
-    return (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
+    n, without = residual.size, 1 - share
+    np.divide(residual, without, out=without)
+    return (n - 1) / n * float(np.square(without, out=without).sum())
 
 
 def effective_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> float:

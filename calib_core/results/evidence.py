@@ -1254,18 +1254,17 @@ def with_weights(run: AnswerRun, confidences: Confidences) -> Confidences:
         If no row with a confidence and an outcome has a weight above 0.
     """
     pairs, distribution, unpaired = confidences.pairs, confidences.distribution, confidences.unpaired
-    all_weights = run.weights(np.arange(run.rows.height))
-    if all_weights is None:
+    weight = run.weights(pairs.rows)
+    if weight is None:
         return confidences
-    weight = all_weights[pairs.rows]
     kept = np.flatnonzero(weight > 0)
     if not kept.size:
         raise Unavailable("no row with a confidence and an outcome has a weight above 0")
     counts = {NO_WEIGHT: int(np.isnan(weight).sum()), ZERO_WEIGHT: int((weight == 0).sum())}
     if kept.size < weight.size:
         pairs, distribution = pairs.take(kept), distribution and distribution.take(kept)
-    if unpaired is not None:
-        counted = all_weights[unpaired.rows] > 0
+    if unpaired is not None and (of_unpaired := run.weights(unpaired.rows)) is not None:
+        counted = of_unpaired > 0
         unpaired = UnpairedOutcomes(unpaired.correct[counted], unpaired.rows[counted])
     answers = confidences.answers
     own = unequal(weight[kept])

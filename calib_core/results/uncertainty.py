@@ -287,7 +287,13 @@ def _formula_interval(
     if metric.interval_method == "mean":
         return _mean_interval(evidence, metric, unit_text)
     pairs = evidence.pairs_for(metric)
-    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster, pairs.weight)
+    ends = auroc_interval(
+        pairs.confidence.astype(np.float64, copy=False),
+        pairs.correct,
+        evidence.cluster,
+        pairs.weight,
+        sums=evidence.sums_for(metric, scheme),
+    )
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
 
@@ -407,9 +413,8 @@ def _mean_interval(
     evidence: AnswerEvidence, metric: Metric, unit_text: str, n_intervals: int = 1
 ) -> Interval:
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
-    n = evidence.n_used
-    cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
-    total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
+    n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
+    total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
     added = _extreme_means(metric, evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
@@ -426,11 +431,12 @@ def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
         return None
     if metric.needs == "distribution":
         return metric.low, metric.high
-    confidence = pairs.confidence.astype(np.float64)
+    confidence = pairs.confidence.astype(np.float64, copy=False)
     wrong, right = (
         metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
     )
-    least, most = np.minimum(wrong, right), np.maximum(wrong, right)
+    least = np.minimum(wrong, right)
+    most = np.maximum(wrong, right, out=right)
     if pairs.weight is not None:
         return float(np.average(least, weights=pairs.weight)), float(np.average(most, weights=pairs.weight))
     return float(least.mean()), float(most.mean())
@@ -685,18 +691,22 @@ def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, flo
 
 
 def _totals_and_weights(
-    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp], n_clusters: int
+    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp] | None, n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and divisor of a mean for each cluster of the evidence's rows, shape (n_clusters,)."""
+    """Sum and divisor of a mean for each cluster, shape (n_clusters,); None: each row is one of its own."""
     if metric.pair_term is None:
         raise RuntimeError(f"{metric.id} has no terms")
     over_rows = metric.needs == "distribution" and metric.required_sums not in ORDERED_SUMS
     pairs = evidence.pairs_for(metric)
-    terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    terms = metric.pair_term(pairs.confidence.astype(np.float64, copy=False), pairs.correct)
     if metric.required_sums == "distances":
         terms = terms * evidence.length_of_scale
     if pairs.weight is not None:
         terms = terms * pairs.weight
+    if cluster is None and pairs is evidence.confidences.pairs:  # of one pair a row nothing is added up
+        one = np.broadcast_to(np.float64(1), terms.shape)
+        return terms, one if pairs.weight is None else pairs.weight
+    cluster = np.arange(n_clusters) if cluster is None else cluster
     unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
     unit_of_row[evidence.confidences.pairs.rows] = cluster
     unit = unit_of_row[pairs.rows]
