@@ -161,6 +161,9 @@ class Bin(TypedDict):
     low: float
     high: float
     count: int
+    effective: Annotated[
+        float | None, "Rows of equal weight that those are worth; null where all count alike."
+    ]
     confidence: Annotated[float, "Mean."]
     accuracy: float
     accuracy_low: Annotated[float | None, "Null where pairs are not independent, as is the upper end."]
