@@ -290,11 +290,10 @@ def test_groups_say_that_they_are_not_compared_with_the_rest() -> None:
 
 
 def test_joint_recipes_say_that_rows_are_weighted() -> None:
-    evidence = gather_evidence(weighted(), "given")
-    plain, other = (
-        gather_evidence(calib_core.load(*made(60)[:2])[0], "given"),
-        gather_evidence(weighted(90), "given"),
-    )
+    (unweighted,) = calib_core.load(*made(60)[:2])
+    assert isinstance(unweighted, AnswerRun)
+    evidence, other = gather_evidence(weighted(), "given"), gather_evidence(weighted(90), "given")
+    plain = gather_evidence(unweighted, "given")
     mixed = {"a": (evidence,), "b": (plain,)}
     assert "; weighted by column weight; " in summarise_runs(mixed).recipe
     assert "weighted" not in summarise_runs({"b": (plain,)}).recipe
