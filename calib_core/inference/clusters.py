@@ -105,7 +105,7 @@ def deal_folds(n: int, cluster: NDArray[np.intp] | None, folds: int, seed: int) 
     return fold if cluster is None else fold[cluster]
 
 
-def design_effect(cluster: NDArray[np.intp] | None) -> float:
+def design_effect(cluster: NDArray[np.intp] | None, weight: NDArray[np.float64] | None = None) -> float:
     """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 
     This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are
@@ -115,6 +115,9 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     ----------
     cluster : NDArray[np.intp] or None, shape (n,)
         As from `cluster_numbers`; None if no question is repeated.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0: Σ W² / Σ w² over clusters of the weight W, which is the effective number
+        of rows over that of clusters.
 
     Returns
     -------
@@ -132,8 +135,8 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     """
     if cluster is None:
         return 1.0
-    sizes = np.bincount(cluster)
-    return float((sizes**2).sum() / sizes.sum())
+    sizes = np.bincount(cluster, weight)
+    return float((sizes**2).sum() / (sizes.sum() if weight is None else weight @ weight))
 
 
 def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> float:
@@ -247,8 +250,8 @@ def clustered_inflation(
     squares = np.bincount(number, (times * influence) ** 2).astype(np.float64)
     if not total > 0 or squares.size < 2:
         return largest
-    sums, share = np.bincount(number, times * influence), np.bincount(number, times) / times.sum()
-    estimate = jackknife_variance(sums, share) / total
+    sums = np.bincount(number, times * influence).astype(np.float64)
+    estimate = jackknife_variance(sums, np.bincount(number, times) / times.sum()) / total
     known_from = effective_number(squares)
     return max(1.0, (known_from * estimate + ADDED_QUESTIONS * largest) / (known_from + ADDED_QUESTIONS))
 
@@ -260,7 +263,6 @@ def _perfect_correlation(
     weight: NDArray[np.float64] | None,
 ) -> float:
     """Inflation where the rows of a question all do the same, each as much as is usual for its kind."""
-    usual = np.ones(number.size) if weight is None else weight
     if kind is not None and influence.any():
-        usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
-    return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))
+        weight = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
+    return design_effect(number, weight)

@@ -335,6 +335,6 @@ def share_interval(
         n, share = effective_number(weight), float((weight * outcome).sum() / weight.sum())
         quantile = t_975(max(effective_clusters(cluster, weight) - 1, 1.0))
     if cluster is not None:
-        inflation = clustered_inflation(outcome - share, cluster, weight=weight)
+        inflation = clustered_inflation(outcome.astype(np.float64) - share, cluster, weight=weight)
     low, high = wilson_interval(np.array([n * share]), np.array([n]), inflation, quantile)
     return float(low[0]), float(high[0])

@@ -64,6 +64,7 @@ def paired_test(
     difference: float,
     influence: NDArray[np.float64],
     cluster: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
     *,
     one_more: float = 0.0,
 ) -> PairedTest:
@@ -74,9 +75,12 @@ def paired_test(
     difference : float
         First minus second.
     influence : NDArray[np.float64], shape (n,)
-        Influence of each common row on the first value minus that on the second; its mean is 0.
+        Influence of each common row on the first value minus that on the second, times its weight over the
+        mean weight; the mean is 0.
     cluster : NDArray[np.intp] or None, shape (n,)
         Question of each row; None if each row is a question of its own.
+    weight : NDArray[np.float64] or None, shape (n,)
+        Weight of each row, above 0, whose sum counts as the size of a question; None if all count alike.
     one_more : float
         Influence of a row of one more question, as if half of it spoke for the first and half for the
         second: few questions on which two accurate models differ would otherwise look like too sure an
@@ -96,7 +100,7 @@ def paired_test(
     The standard error is √(V + G/(G − 1)·(w·n/G)²)/n, where V is the `jackknife_variance` of the sums s_q of
     the influences of each question q among G, which is G/(G − 1) Σ s_q² for questions of one size, and w is
     `one_more` for each of the n/G rows of an average question; t has one degree of freedom less than there
-    are `effective_clusters`. Where every row moves the difference alike, the
+    are `effective_clusters`, here by weight. Where every row moves the difference alike, the
     standard error is 0 and p is 1 for no difference, otherwise 2^(1 − G), that of the sign test.
 
     References
@@ -112,11 +116,13 @@ def paired_test(
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import, and rarely needed
 
     sums, share, effective = influence, np.full(influence.size, 1 / max(influence.size, 1)), influence.size
-    if cluster is not None:
-        _, of_row = np.unique(cluster, return_inverse=True)
+    if cluster is not None or weight is not None:
+        of_row = np.arange(influence.size)
+        if cluster is not None:
+            _, of_row = np.unique(cluster, return_inverse=True)
         sums = np.bincount(of_row, influence).astype(np.float64)
-        share = np.bincount(of_row) / influence.size
-        effective = effective_clusters(of_row)
+        share = np.bincount(of_row, weight) / (influence.size if weight is None else weight.sum())
+        effective = effective_clusters(of_row, weight)
     n_clusters = sums.size
     if n_clusters < 2:
         raise ValueError("a paired difference needs at least two questions")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.clusters import repeated_question_keys
+from calib_core.inference.clusters import effective_clusters, repeated_question_keys
 from calib_core.inference.directional import (
     MAX_DIRECTIONAL_BINS,
     directional_contrasts,
@@ -43,8 +43,9 @@ from calib_core.inference.pairing import (
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
-from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights, weights_refusal
+from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import (
+    common_weight,
     influence_of_one_more,
     influences_of_one_more,
     metric_gaps,
@@ -52,7 +53,7 @@ from calib_core.results.uncertainty import (
 )
 from calib_core.runs import AnswerRun
 from calib_core.terms import ProbabilityOf, Terms
-from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
+from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_count, join_names, plural
 
 SKILL: Final = "brier_skill"
 
@@ -479,18 +480,13 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
         Bins of the ECE, which are held fixed.
     """
     first = next(iter(evidences.values()))
-    cluster = first.cluster
-    n_questions = first.n_used if cluster is None else np.unique(cluster).size
+    cluster, weight = first.cluster, first.weight
     keys = list(evidences)
     tests = {metric: _Tests(keys) for metric in (SKILL, "brier", "ece")}
     unpaired: dict[tuple[str, str], str] = {}
     sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
-    if first.weight is not None:
-        unpaired = dict.fromkeys(
-            combinations(evidences, 2), weights_refusal("A paired difference").rstrip(".")
-        )
-    elif n_questions < MIN_COMMON_QUESTIONS:
-        unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions, first.terms))
+    if few := _too_few_questions(first.n_used, cluster, weight, first.terms):
+        unpaired = dict.fromkeys(combinations(evidences, 2), few)
     else:
         for place, other_place in combinations(range(len(keys)), 2):
             one, other = keys[place], keys[other_place]
@@ -528,10 +524,12 @@ def ece_tests(
     scheme : Scheme
     """
     keys, ece = list(evidences), METRICS["ece"]
-    n_rows = evidences[keys[0]].n_used
+    first = evidences[keys[0]]
+    n_rows = first.n_used
     unit = np.arange(n_rows) if cluster is None else cluster
     n_units = int(unit.max()) + 1
-    if n_units < MIN_QUESTIONS_OVER_BINS:
+    worth = effective_clusters(unit, first.weight) if first.weight is not None else n_units
+    if worth < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         return []
     parts = [metric_gaps(evidence, ece, scheme, unit) for evidence in evidences.values()]
     n_bins = [int(part.bin.max()) + 1 for part in parts]
@@ -552,8 +550,18 @@ def ece_tests(
     return tests
 
 
-def _too_few_questions(n_questions: int, terms: Terms) -> str:
-    return f"only {plural(n_questions, terms.question)} in common; at least {MIN_COMMON_QUESTIONS} are needed"
+def _too_few_questions(
+    n_rows: int, cluster: NDArray[np.intp] | None, weight: NDArray[np.float64] | None, terms: Terms
+) -> str | None:
+    """Why rows have too few questions to be compared, or worth too few of equal weight; None where not."""
+    unit = np.arange(n_rows) if cluster is None else cluster
+    n_questions = n_rows if cluster is None else np.unique(cluster).size
+    worth = n_questions if weight is None else effective_clusters(unit, weight)
+    if worth >= MIN_COMMON_QUESTIONS * (1 - ROUNDING_TOLERANCE):
+        return None
+    of_weight = "" if weight is None else f", worth {format_count(worth)} of equal weight"
+    few = f"only {plural(n_questions, terms.question)} in common{of_weight}"
+    return f"{few}; at least {MIN_COMMON_QUESTIONS} are needed"
 
 
 def _with_corrected(
@@ -706,7 +714,9 @@ class _SidePairs:
 
 
 def _value_and_influence(metric: str, pairs: Pairs) -> tuple[float, NDArray[np.float64]]:
-    return METRICS[metric].value_and_influence(pairs.confidence.astype(np.float64), pairs.correct)
+    return METRICS[metric].value_and_influence(
+        pairs.confidence.astype(np.float64), pairs.correct, pairs.weight
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -745,7 +755,8 @@ def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
             METRICS[metric], rows.first.side_of_one_more(metric), rows.second.side_of_one_more(metric)
         )
     )
-    return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)
+    weight = rows.first.pairs.weight
+    return paired_test(first - second, of_first - of_second, rows.cluster, weight, one_more=one_more)
 
 
 class _Questions:
@@ -786,10 +797,10 @@ class _Questions:
         both = (used[0] >= 0) & (used[1] >= 0)
         cluster = self._cluster(one.run)
         cluster = None if cluster is None else cluster[rows[0][both]]
-        n_questions = int(both.sum()) if cluster is None else np.unique(cluster).size
-        if n_questions < MIN_COMMON_QUESTIONS:
-            raise Unavailable(_too_few_questions(n_questions, one.terms))
         here, there = (side.on(at[both]) for side, at in zip(sides, used, strict=True))
+        weight = common_weight(here.pairs.weight, there.pairs.weight)
+        if few := _too_few_questions(int(both.sum()), cluster, weight, one.terms):
+            raise Unavailable(few)
         same_answers = one.run is other.run and np.array_equal(here.pairs.correct, there.pairs.correct)
         return _CommonPairs(here, there, cluster, same_answers)
 
@@ -819,7 +830,6 @@ class _Questions:
         evidence = self._evidences[key]
         if not isinstance(evidence, AnswerEvidence):
             raise Unavailable("a token-level run has no questions to pair")
-        refuse_weights(evidence, "A paired difference")
         return evidence
 
     def _common_rows(self, first: AnswerRun, second: AnswerRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
