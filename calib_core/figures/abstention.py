@@ -43,7 +43,7 @@ _MAX_MARKED_STEPS: Final = 64
 _SPARSE_MARKERS: Final = 9
 """Markers along a line with more steps, there only to tell the lines apart."""
 
-_PANEL_HEIGHT: Final = 380
+_PANEL_HEIGHT: Final = 350
 """Pixels."""
 
 _AXIS_TOP: Final = 1.01
