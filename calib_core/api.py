@@ -74,7 +74,7 @@ from calib_core.results.threshold_cost import ThresholdCost
 from calib_core.results.threshold_cost import threshold_cost as cost_of_thresholds
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, as_run
 from calib_core.wording import join_names, plural
 
 _notebook.register()
@@ -404,15 +404,6 @@ def _write(values: Values, stem: Path) -> Path:
     return path
 
 
-def as_run(value: object) -> Run:
-    """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
-    if isinstance(value, AnswerRun | TokenRun):
-        return value
-    kind = "list" if isinstance(value, list) else value.__class__.__name__
-    hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
-    raise TypeError(f"a run is expected, not {kind}: {hint}")
-
-
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
     """The run as seen by a method; by default by the one that stands for the run in the app."""
     run = as_run(run)
@@ -727,7 +718,21 @@ def concentration(
 ) -> Concentration:
     """Measure how the confidences are distributed over the bins, and whether the bins can be trusted.
 
-    Parameters, result and errors are as in `reliability`.
+    Parameters
+    ----------
+    run, method, bins, binning
+        As in `reliability`.
+
+    Returns
+    -------
+    Concentration
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        As in `reliability`.
+    ValueError
+        If `bins` or `binning` is wrong.
     """
     return measure_concentration(_evidence(run, method), Scheme(binning, bins))
 

@@ -43,6 +43,7 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
         "confidence": "confidence of the model, 0 to 1",
         "correct": "whether the answer is right",
+        "server_confidence": "what a server derived from its probabilities: a rank, and no probability",
         "event_prob": "probability of yes, of an event, 0 to 1",
         "event": "whether the event came true",
         "weight": "how many cases the row stands for",
