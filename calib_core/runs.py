@@ -74,6 +74,7 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
         "p_true_norm": pl.String(),
         "verbal_confidence": pl.Float64(),
         "confidence": pl.Float64(),
+        "server_confidence": pl.Float64(),
         "event_prob": pl.Float64(),
         "event": pl.Boolean(),
         "weight": pl.Float64(),

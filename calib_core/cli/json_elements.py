@@ -243,7 +243,7 @@ class Difference(TypedDict):
     ece: Annotated[float | None, "Of the ECE."]
     brier: Annotated[float | None, "Of the Brier score."]
     nll: Annotated[float | None, "Of the negative log-likelihood."]
-    interval: Annotated[dict[str, list[float] | None], "By metric, 95 %."]
+    interval: Annotated[dict[str, list[float] | None], "Of the difference out of fold, by metric, 95 %."]
     p: Annotated[dict[str, float | None], "By metric, two-sided."]
 
 

@@ -107,6 +107,15 @@ MissingOption: TypeAlias = Annotated[
         help="A value that counts as missing, such as Unparseable. Repeatable.",
     ),
 ]
+DatasetOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--dataset",
+        metavar="NAME",
+        show_default=False,
+        help="The name of the data set, for files that name none. A name in the file is kept.",
+    ),
+]
 OnOption: TypeAlias = Annotated[
     str,
     typer.Option(
