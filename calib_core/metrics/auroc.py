@@ -56,3 +56,24 @@ AUROC: Final = Metric(
         source="Mann–Whitney U of the probability against the outcome / (yes · no)",
     ),
 )
+
+SERVER_AUROC: Final = Metric(
+    id="server_auroc",
+    title="AUROC of the server's confidence",
+    title_in_sentence="AUROC of the server's confidence",
+    recipe_name="AUROC of the server's confidence, as a rank",
+    meaning=(
+        "The chance that a right decision has a higher `confidence` of its server than a wrong one, ties "
+        "counted half: higher is better, and only the order is read, since each server has a formula of its "
+        "own and none gives a probability."
+    ),
+    source="Mann–Whitney U of the server's confidence against correctness / (rights · wrongs)",
+    needs="distribution",
+    low=0.0,
+    high=1.0,
+    direction="higher",
+    binned=False,
+    compute=auroc,
+    required_sums="ranks",
+    interval_method="auroc",
+)
