@@ -33,6 +33,7 @@ from calib_core.inference.paired_test import (
     PairedTests,
     paired_test,
     paired_tests,
+    squared_distances,
 )
 from calib_core.inference.pairing import (
     QuestionNumbers,
@@ -188,17 +189,21 @@ class PairDifferences(Sequence[PairDifference]):
         """Return the difference of these two, in this order; None where there is none."""
         if first not in self._place or second not in self._place:
             return None
-        at = self._position.get((self._place[first], self._place[second]))
-        return None if at is None else self._item(at)
+        order, pairs = self._order
+        wanted = self._place[first] * len(self.keys) + self._place[second]
+        at = int(np.searchsorted(pairs, wanted))
+        return self._item(int(order[at])) if at < pairs.size and pairs[at] == wanted else None
 
     @cached_property
     def _place(self) -> dict[str, int]:
         return {key: at for at, key in enumerate(self.keys)}
 
     @cached_property
-    def _position(self) -> dict[tuple[int, int], int]:
-        places = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        return {pair: at for at, pair in enumerate(places)}
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs in the order of a number that each two places have, and these numbers."""
+        pairs = self.first * len(self.keys) + self.second
+        order = np.argsort(pairs, kind="stable")
+        return order, pairs[order]
 
     def clearly_worse(self, without: frozenset[str]) -> frozenset[str]:
         """Return the keys that are clearly worse than another; `without`: of pairs without these."""
@@ -447,7 +452,8 @@ def compare_pairs(
         }
         for id_ in dict.fromkeys((*metrics, SKILL))
     }
-    found = _with_corrected(tests, values, datasets, unpaired)
+    runs = np.unique([id(top.run) for top in tops.values()], return_inverse=True)[1]
+    found = _with_corrected(tests, values, datasets, unpaired, runs)
     n_rows = {key: top.n_used for key, top in tops.items()}
     partial = frozenset(key for key in tops if is_partial(n_rows[key], every[key].n_used))
     return replace(found, by_row_number=questions.by_row_number, n_rows=n_rows, partial=partial)
@@ -507,7 +513,8 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     ece = METRICS["ece"]
     by_ece = {key: ece.compute(evidence.sums_for(ece, scheme), scheme) for key, evidence in evidences.items()}
     values["ece"] = {key: value for key, value in by_ece.items() if value is not None}
-    return _with_corrected(tests, values, dict.fromkeys(evidences, first.run.info.dataset), unpaired)
+    datasets = dict.fromkeys(evidences, first.run.info.dataset)
+    return _with_corrected(tests, values, datasets, unpaired, np.zeros(len(keys), np.intp))
 
 
 def ece_tests(
@@ -569,13 +576,15 @@ def _with_corrected(
     values: Mapping[str, Mapping[str, float]],
     datasets: Mapping[str, str | None],
     unpaired: Mapping[tuple[str, str], str],
+    runs: NDArray[np.intp],
 ) -> PairedComparison:
-    """The comparison, its p-values corrected for all pairs of a metric."""
+    """The comparison, its p-values corrected for all pairs of a metric; `runs`: number of each key's run."""
     pairs: dict[str, PairDifferences] = {}
     family_sizes: dict[str, int] = {}
     for metric, of_metric in tests.items():
         first, second, columns = of_metric.columns()
-        p_holm, family_sizes[metric] = _corrected(columns)
+        run_pair = np.sort((runs[first], runs[second]), axis=0)
+        p_holm, family_sizes[metric] = _corrected(columns, run_pair)
         pairs[metric] = PairDifferences(metric, of_metric.keys, first, second, columns, p_holm)
     return PairedComparison(values, datasets, pairs, family_sizes, unpaired)
 
@@ -615,16 +624,16 @@ def _columns_of(tests: Sequence[PairedTest]) -> NDArray[np.float64]:
     return np.array([astuple(test) for test in tests], np.float64).reshape(len(tests), 6).T
 
 
-def _corrected(tests: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def _corrected(tests: NDArray[np.float64], run_pair: NDArray[np.intp]) -> tuple[NDArray[np.float64], int]:
     """Each p corrected for all that are different (Holm), and how many those are.
 
-    Tests of the same values, such as those of two methods that judge one answer, share theirs. Equal values
-    cannot differ, so that they are no test at all.
+    Tests of the same two runs, shape (2, pairs), that have the same values share theirs, such as those of two
+    methods that judge one answer. Equal values cannot differ, so that they are no test at all.
     """
     difference, low, high, p, n_rows, _ = tests
     if not p.size:
         return p, 0
-    identity = np.stack((np.abs(difference), high - low, n_rows))
+    identity = np.stack((np.abs(difference), high - low, n_rows, *run_pair))
     order = np.lexsort(identity)
     is_new = np.append(True, (np.diff(identity[:, order], axis=1) != 0).any(axis=0))
     group = np.empty(p.size, np.intp)
@@ -635,11 +644,6 @@ def _corrected(tests: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     corrected = np.ones(p_of_group.size)
     corrected[is_test] = holm(p_of_group[is_test].tolist())
     return corrected[group], int(is_test.sum())
-
-
-def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
-    """Each p corrected for all that are different (Holm); tests of the same values share theirs."""
-    return tuple(_corrected(_columns_of(tests))[0].tolist())
 
 
 class _Side:
@@ -868,15 +872,15 @@ class _Alike:
         self._sides = sides
         self._place = {key: place for place, key in enumerate(sides)}
         self._run = {key: id(side.run) for key, side in sides.items()}
-        self._known = {
-            metric: [side.value_and_influence(metric, None) for side in sides.values()] for metric in metrics
-        }
-        self._value = {
-            metric: np.array([value for value, _ in known]) for metric, known in self._known.items()
-        }
-        self._influence = {
-            metric: np.stack([influence for _, influence in known]) for metric, known in self._known.items()
-        }
+        self._n_questions = next(iter(sides.values())).n_pairs
+        self._value: dict[str, NDArray[np.float64]] = {}
+        self._squares: dict[str, NDArray[np.float64]] = {}
+        for metric in metrics:
+            values, influences = zip(
+                *(side.value_and_influence(metric, None) for side in sides.values()), strict=True
+            )
+            self._value[metric] = np.array(values)
+            self._squares[metric] = squared_distances(np.nan_to_num(np.stack(influences)))
         self._one_more = {
             metric: np.array([side.side_of_one_more(metric) for side in sides.values()]) for metric in metrics
         }
@@ -896,7 +900,7 @@ class _Alike:
         """Add the tests of one and each of several others, given with their places among all keys."""
         one, others = self._place[first], np.array([self._place[key] for key in second], np.intp)
         for metric, of_metric in tests.items():
-            value, influence = self._value[metric], self._influence[metric]
+            value = self._value[metric]
             if np.isnan(value[one]):
                 continue
             defined = ~np.isnan(value[others])
@@ -904,7 +908,8 @@ class _Alike:
             one_more = influences_of_one_more(
                 METRICS[metric], self._one_more[metric][one], self._one_more[metric][at]
             )
-            found = paired_tests(value[one] - value[at], influence[one] - influence[at], one_more)
+            squares = self._squares[metric][one, at]
+            found = paired_tests(value[one] - value[at], squares, one_more, self._n_questions)
             of_metric.add_block(place, np.array(places, np.intp)[defined], found)
 
 
