@@ -410,10 +410,11 @@ def _mean_interval(
     n = evidence.n_used
     cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
     total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
-    added = _extreme_means(metric, evidence.pairs)
+    most = evidence.length_of_scale if metric.required_sums == "distances" else metric.high
+    added = _extreme_means(replace(metric, high=most), evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
-    high = high if metric.high is None else min(high, metric.high)
+    high = high if most is None else min(high, most)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
 
 
