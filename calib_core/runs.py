@@ -445,6 +445,15 @@ class TokenRun(Value):
 Run: TypeAlias = AnswerRun | TokenRun
 
 
+def as_run(value: object) -> Run:
+    """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
+    if isinstance(value, AnswerRun | TokenRun):
+        return value
+    kind = "list" if isinstance(value, list) else value.__class__.__name__
+    hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    raise TypeError(f"a run is expected, not {kind}: {hint}")
+
+
 class Runs(list[Run]):
     """Runs as `calib_core.load` gives them: a list that shows itself in a notebook as a table."""
 

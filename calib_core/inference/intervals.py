@@ -14,7 +14,6 @@ from calib_core.inference.clusters import (
     clustered_inflation,
     effective_clusters,
     effective_number,
-    effective_sample_size,
     jackknife_variance,
 )
 from calib_core.metrics import METRICS
@@ -296,8 +295,8 @@ def share_interval(
         Question of each row, numbered from 0. The number of rows is then divided by their
         `clustered_inflation`.
     weight : NDArray[np.float64], shape (n,), optional
-        Weight of each row, above 0. The rows then count as their `effective_sample_size`, and the quantile is
-        Student's.
+        Weight of each row, above 0; 1 each where omitted. The rows then count as their effective number over
+        their inflation, and the quantile is Student's.
 
     Examples
     --------
@@ -305,15 +304,12 @@ def share_interval(
     >>> round(low, 4), round(high, 4)
     (0.4902, 0.9433)
     """
+    n, share, inflation, quantile = float(outcome.size), float(outcome.mean()), 1.0, Z_975
     if weight is not None:
         cluster = np.arange(outcome.size) if cluster is None else cluster
-        effective = effective_sample_size(outcome, cluster, weight)
-        share = float(np.average(outcome, weights=weight))
+        n, share = effective_number(weight), float((weight * outcome).sum() / weight.sum())
         quantile = t_975(max(effective_clusters(cluster, weight) - 1, 1.0))
-        low, high = wilson_interval(np.array([share * effective]), np.array([effective]), quantile=quantile)
-        return float(low[0]), float(high[0])
-    inflation = 1.0
     if cluster is not None:
-        inflation = clustered_inflation(outcome.astype(np.float64) - float(outcome.mean()), cluster)
-    low, high = wilson_interval(np.array([outcome.sum()]), np.array([outcome.size]), inflation)
+        inflation = clustered_inflation(outcome - share, cluster, weight=weight)
+    low, high = wilson_interval(np.array([n * share]), np.array([n]), inflation, quantile)
     return float(low[0]), float(high[0])

@@ -9,7 +9,7 @@ import pytest
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.results.comparison import MetricEstimate, compare_runs, estimate_metric
+from calib_core.results.comparison import MetricEstimate, compare_runs, estimate_metric, place_runs
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.judged_answer import JudgedChoice
 from calib_core.results.uncertainty import paired_difference
@@ -36,6 +36,22 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_highest_skill()
     assert frame.columns[-1] == "recipe"
     assert result.has_reference_curves
     assert compare_runs({}).to_frame().columns == frame.columns
+
+
+def test_points_are_known_before_they_are_compared() -> None:
+    seen = evidences_of_accuracies(60, 140, 100)
+    placed, whole = place_runs(seen), compare_runs(seen, available_methods=("given", "verbal"))
+    assert [(point.key, point.x, point.y) for point in placed.picture.points] == [
+        (point.key, point.x, point.y) for point in whole.points
+    ]
+    assert not placed.picture.paired.pairs
+    shares: list[float] = []
+    paired = placed.pairs(shares.append)
+    assert shares[-1] == 1.0
+    compared = placed.compared(paired, ("given", "verbal"))
+    assert (compared.headline, compared.trends) == (whole.headline, whole.trends)
+    assert (compared.remarks, compared.recipe) == (whole.remarks, whole.recipe)
+    assert compared.to_frame().equals(whole.to_frame())
 
 
 def test_one_point_and_no_point_have_a_headline() -> None:
