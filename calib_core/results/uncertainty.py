@@ -415,10 +415,11 @@ def _mean_interval(
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
     n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
     total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
-    added = _extreme_means(metric, evidence.pairs)
+    most = evidence.length_of_scale if metric.required_sums == "distances" else metric.high
+    added = _extreme_means(replace(metric, high=most), evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
-    high = high if metric.high is None else min(high, metric.high)
+    high = high if most is None else min(high, most)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
 
 

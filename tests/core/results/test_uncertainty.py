@@ -648,7 +648,7 @@ def test_coverage_is_stated_as_simulated() -> None:
         assert f"{shares} of data sets for {metric.name}" in coverage_note((id_,))
 
 
-@pytest.mark.parametrize("metric", ["brier_skill", "aurc"])
+@pytest.mark.parametrize("metric", ["brier_skill", "aurc", "log_loss"])
 def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric: str) -> None:
     measured = (Path(__file__).parents[3] / "benchmarks" / "interval_coverage.md").read_text(encoding="utf-8")
     (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)
