@@ -105,7 +105,7 @@ def deal_folds(n: int, cluster: NDArray[np.intp] | None, folds: int, seed: int) 
     return fold if cluster is None else fold[cluster]
 
 
-def design_effect(cluster: NDArray[np.intp] | None) -> float:
+def design_effect(cluster: NDArray[np.intp] | None, weight: NDArray[np.float64] | None = None) -> float:
     """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 
     This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are
@@ -115,6 +115,9 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     ----------
     cluster : NDArray[np.intp] or None, shape (n,)
         As from `cluster_numbers`; None if no question is repeated.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0: Σ W² / Σ w² over clusters of the weight W, which is the effective number
+        of rows over that of clusters.
 
     Returns
     -------
@@ -132,8 +135,8 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     """
     if cluster is None:
         return 1.0
-    sizes = np.bincount(cluster)
-    return float((sizes**2).sum() / sizes.sum())
+    sizes = np.bincount(cluster, weight)
+    return float((sizes**2).sum() / (sizes.sum() if weight is None else weight @ weight))
 
 
 def sum_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> float:
@@ -171,10 +174,11 @@ def sum_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> f
     if not share.all():
         residual, share = residual[share > 0], share[share > 0]
     n = residual.size
-    jackknife = (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
-    by_share = float((1 / share).sum())
-    spread = by_share - n * n  # 0 where all are of one size
-    if spread <= _OF_ONE_SIZE * by_share:
+    without = 1 - share
+    np.divide(residual, without, out=without)
+    jackknife = (n - 1) / n * float(np.square(without, out=without).sum())
+    spread = 0.0 if share.max() == share.min() else float((1 / share).sum()) - n * n
+    if spread <= _OF_ONE_SIZE * n * n:
         return jackknife
     of_rows, of_means = float((residual**2 / share).sum()), float(((residual / share) ** 2).sum())
     differing = max(0.0, (of_means - n * of_rows) / spread)
@@ -218,7 +222,7 @@ def effective_number(weight: NDArray[np.float64]) -> float:
 
 
 _OF_ONE_SIZE: Final = 1e-9
-"""Clusters whose sizes differ by less are taken to be of one size."""
+"""Clusters whose squared coefficient of variation of sizes is no larger, about, are of one size."""
 
 ADDED_QUESTIONS: Final = 0.5
 """Questions whose rows all do the same that `clustered_inflation` adds: of few errors, each in a question of
@@ -226,18 +230,24 @@ its own, it is not known whether errors come together (benchmarks/judge.md)."""
 
 
 def clustered_inflation(
-    influence: NDArray[np.float64], cluster: NDArray[np.intp], kind: NDArray[np.intp] | None = None
+    influence: NDArray[np.float64],
+    cluster: NDArray[np.intp],
+    kind: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> float:
     """How much larger the variance of a sum is than with independent rows, at least 1.
 
     Parameters
     ----------
     influence : NDArray[np.float64], shape (n,)
-        What each row adds to the sum; the mean is 0.
+        What each row adds to the sum; the mean is 0, by weight where there are weights.
     cluster : NDArray[np.intp], shape (n,)
         Question of each row, numbered from 0.
     kind : NDArray[np.intp], shape (n,), optional
         Kind of each row, where rows of some kinds add more than others, such as labelled ones.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0, by which its influence counts; 1 each where omitted. Compared are
+        independent rows whose influences do not depend on their weights.
 
     Returns
     -------
@@ -249,6 +259,7 @@ def clustered_inflation(
     The estimate is the `sum_variance` of the sums s_q by question over Σ_q v_q, where v_q is the sum of
     the squared influences of question q. It stands on E = (Σ v_q)² / Σ v_q² questions, which are few where
     few have an error, and is averaged with perfect correlation in the ratio of E to `ADDED_QUESTIONS`.
+    With weights w, s_q and v_q are of w times the influence u, and the estimate is over Σ w² · Σ w u² / Σ w.
 
     References
     ----------
@@ -261,58 +272,25 @@ def clustered_inflation(
     1.51
     """
     _, number = np.unique(cluster, return_inverse=True)
-    squares = np.bincount(number, influence**2).astype(np.float64)
-    total = float(squares.sum())
-    largest = _perfect_correlation(influence, number, kind)
+    largest = _perfect_correlation(influence, number, kind, weight)
+    times = np.ones(influence.size) if weight is None else weight
+    total = float(times @ influence**2) * float(times @ times) / float(times.sum())
+    squares = np.bincount(number, (times * influence) ** 2).astype(np.float64)
     if not total > 0 or squares.size < 2:
         return largest
-    sums, share = np.bincount(number, influence).astype(np.float64), np.bincount(number) / number.size
-    estimate = sum_variance(sums, share) / total
+    sums = np.bincount(number, times * influence).astype(np.float64)
+    estimate = sum_variance(sums, np.bincount(number, times) / times.sum()) / total
     known_from = effective_number(squares)
     return max(1.0, (known_from * estimate + ADDED_QUESTIONS * largest) / (known_from + ADDED_QUESTIONS))
 
 
 def _perfect_correlation(
-    influence: NDArray[np.float64], number: NDArray[np.intp], kind: NDArray[np.intp] | None
+    influence: NDArray[np.float64],
+    number: NDArray[np.intp],
+    kind: NDArray[np.intp] | None,
+    weight: NDArray[np.float64] | None,
 ) -> float:
     """Inflation where the rows of a question all do the same, each as much as is usual for its kind."""
-    if kind is None or not influence.any():
-        return design_effect(number)
-    usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
-    return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))
-
-
-def effective_sample_size(
-    correct: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64]
-) -> float:
-    """Number of independent rows of equal weight that would estimate the weighted accuracy as precisely.
-
-    Parameters
-    ----------
-    correct : NDArray[np.bool_], shape (n,)
-        Outcomes.
-    cluster : NDArray[np.intp], shape (n,)
-        Cluster of each row, numbered from 0.
-    weight : NDArray[np.float64], shape (n,)
-        Weight of each row, above 0.
-
-    Returns
-    -------
-    float
-        At least 1. At most the effective number of clusters (Kish 1965), since few outcomes in rows of little
-        weight show too little variance; exactly that where all rows are right, or none is.
-
-    References
-    ----------
-    Rao & Scott (1992), doi:10.2307/2532311.
-    """
-    by_cluster = np.bincount(cluster, weight).astype(np.float64)
-    effective = effective_number(by_cluster)
-    accuracy = float(np.average(correct, weights=weight))
-    if not 0 < accuracy < 1 or np.count_nonzero(by_cluster) < 2:
-        return effective
-    total = float(by_cluster.sum())
-    sums = np.bincount(cluster, weight * (correct - accuracy)).astype(np.float64)
-    variance = sum_variance(sums, by_cluster / total) / total**2
-    found = accuracy * (1 - accuracy) / variance if variance > 0 else effective
-    return float(np.clip(found, 1.0, effective))
+    if kind is not None and influence.any():
+        weight = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
+    return design_effect(number, weight)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from calib_core.advice import Advice, worded
 from calib_core.errors import Unavailable
-from calib_core.methods.answers.gold_match import gold_forms, has_gold
+from calib_core.methods.answers.gold_match import gold_forms
 from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
+from calib_core.terms import ANSWER_TERMS, EVENT_TERMS
 
 KEY_SEPARATOR = "\x1f"
 """Separates the parts of a key: a control character that does not occur in a file's ids."""
@@ -46,6 +47,8 @@ class QuestionNumbers:
     gold_kind, gold : tuple of NDArray[np.intp], each of shape (rows,)
         For each run the kind of each row's right answer and the answer, both numbered; −1 where a row has
         none, or several.
+    word : str
+        What a question is called: "item" where all runs have probabilities of an event.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +56,7 @@ class QuestionNumbers:
     by_run: tuple[NDArray[np.intp], ...]
     gold_kind: tuple[NDArray[np.intp], ...]
     gold: tuple[NDArray[np.intp], ...]
+    word: str
 
     @property
     def by_row_number(self) -> bool:
@@ -86,12 +90,12 @@ class QuestionNumbers:
         if other_gold.any() and "question" not in self.columns:
             raise Unavailable(
                 f"{int(other_gold.sum()):,} of {at_first.size:,} equal ids have different right answers, so "
-                "the ids belong to different questions."
+                f"the ids belong to different {self.word}s."
             )
         # The same text with another right answer, as after a correction, is another question.
         at_first, at_second = at_first[~other_gold], at_second[~other_gold]
         if not at_first.size:
-            raise Unavailable("The two runs have no question in common.")
+            raise Unavailable(f"The two runs have no {self.word} in common.")
         return at_first, at_second
 
 
@@ -116,7 +120,9 @@ def number_questions(runs: Sequence[AnswerRun]) -> QuestionNumbers:
     columns, keys = _unique_keys(runs)
     numbers, distinct = _numbered(keys)
     gold_kind, gold = zip(*(_right_answers(run) for run in runs), strict=True)
-    return QuestionNumbers(columns, distinct, numbers, _numbered(gold_kind)[0], _numbered(gold)[0])
+    terms = EVENT_TERMS if all(run.has_columns("event_prob") for run in runs) else ANSWER_TERMS
+    kinds, answers = _numbered(gold_kind)[0], _numbered(gold)[0]
+    return QuestionNumbers(columns, distinct, numbers, kinds, answers, terms.question)
 
 
 def common_questions(
@@ -200,16 +206,12 @@ def _row_keys(run: AnswerRun, *names: str) -> pl.Series:
 
 def _numbered(parts: Sequence[pl.Series]) -> tuple[tuple[NDArray[np.intp], ...], pl.Series]:
     """The number of each text among the distinct ones of all parts, −1 for null, and the distinct ones."""
-    distinct = pl.concat([part.rename("text") for part in parts]).drop_nulls().unique(maintain_order=True)
+    text = pl.concat([part.rename("text") for part in parts])
+    distinct = text.drop_nulls().unique(maintain_order=True)
     numbers = pl.DataFrame({"text": distinct, "number": np.arange(distinct.len())})
-    return tuple(
-        part.to_frame("text")
-        .join(numbers, on="text", how="left", maintain_order="left")["number"]
-        .fill_null(-1)
-        .to_numpy()
-        .astype(np.intp)
-        for part in parts
-    ), distinct
+    of_rows = text.to_frame().join(numbers, on="text", how="left", maintain_order="left")["number"]
+    ends = np.cumsum([part.len() for part in parts])
+    return tuple(np.split(of_rows.fill_null(-1).to_numpy().astype(np.intp), ends[:-1])), distinct
 
 
 def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
@@ -218,7 +220,7 @@ def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
     Of choices the text, where the file has it, since their order may differ. Only answers of one kind can
     be told apart: "B" and "Paris" may be the same.
     """
-    if not has_gold(run).any():
+    if not any(map(run.has_columns, ("gold", "gold_index", "gold_all"))):
         none = pl.Series("kind", [None], pl.String).new_from_index(0, run.rows.height)
         return none, none.alias("form")
     normaliser = AnswerNormaliser.for_run(run)

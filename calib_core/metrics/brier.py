@@ -29,7 +29,8 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
     return weights @ units.squared_error / weights.sum(1)
 
 
-def _squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+def squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(c − y)² of each pair; shape (pairs,)."""
     return (confidence - correct) ** 2
 
 
@@ -58,15 +59,17 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
 
 
 def _linearised_brier_skill(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], weight: NDArray[np.float64] | None
 ) -> tuple[float, NDArray[np.float64]]:
-    """The Brier skill score, and the influence of each pair on it.
+    """The Brier skill score, and the influence of each pair on it, for its weight.
 
     Parameters
     ----------
     confidence : NDArray[np.float64], shape (n,)
         In [0, 1]; at least one.
     correct : NDArray[np.bool_], shape (n,)
+    weight : NDArray[np.float64] or None, shape (n,)
+        By which means are taken.
 
     Returns
     -------
@@ -75,9 +78,9 @@ def _linearised_brier_skill(
     influence : NDArray[np.float64], shape (n,)
         With v = a(1 − a) and the Brier score B: −((c − y)² − B)/v + B(1 − 2a)(y − a)/v².
     """
-    accuracy = float(correct.mean())
+    accuracy = float(np.average(correct, weights=weight))
     squared_error = (confidence - correct) ** 2
-    score = float(squared_error.mean())
+    score = float(np.average(squared_error, weights=weight))
     value = brier_skill(score, accuracy)
     if value is None:
         return np.nan, np.zeros(correct.size)
@@ -114,7 +117,7 @@ BRIER: Final = Metric(
     is_proper=True,
     sampling_default="shown",
     interval_method="mean",
-    pair_term=_squared_error,
+    pair_term=squared_error,
     interval_coverage=(92, 100),
     weighted_form=_weighted_brier,
     event_words=EventWords(
@@ -188,6 +191,6 @@ BRIER_MULTI: Final = Metric(
     required_sums="squares",
     is_proper=True,
     interval_method="mean",
-    pair_term=_squared_error,
+    pair_term=squared_error,
     interval_coverage=(95, 98),
 )

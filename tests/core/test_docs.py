@@ -280,7 +280,7 @@ def test_every_source_in_the_mathematics_is_a_reference_with_a_link() -> None:
     assert sorted(set(cited) - {(author, year) for author, year, _ in references}) == []
     # Some books, chapters and papers have neither DOI nor arXiv number.
     unlinked = [(author, year) for author, year, rest in references if "](http" not in rest]
-    assert unlinked == [("Bell", "2002"), ("Elkan", "2001"), ("Kish", "1965"), ("Platt", "1999"), ("Zadrozny", "2001")]
+    assert [author for author, _ in unlinked] == ["Bell", "Elkan", "Kish", "Platt", "Zadrozny"]
 
 
 @pytest.mark.parametrize(
