@@ -124,6 +124,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     gold_columns: Mapping[str, str] | None = None,
     corrections: Rows = None,
     skip_bad_rows: bool = False,
+    needs_outcomes: bool = True,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
 ) -> list[Run]:
     """Load the runs of a file, a table or arrays.
@@ -172,6 +173,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         corrected, perhaps with a `reason`; as --corrections. A run says in `corrections` what was changed.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
+    needs_outcomes : bool
+        Whether rows without any outcome are refused; False to apply a map to them (`Recalibration.apply`).
     **arrays
         Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on,
         or `event_prob=` and `event=`. Series with an index are paired by it. For a token-level run `probs=`,
@@ -213,7 +216,12 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     with _opened(given, name, format, table, missing) as opened:
         read = _reader(opened, options, corrections)
         try:
-            runs = usable_runs(read(AS_IT_LIES), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
+            runs = usable_runs(
+                read(AS_IT_LIES),
+                skip_bad_rows=skip_bad_rows,
+                read_again=read,
+                needs="judge" if needs_outcomes else "confidences",
+            )
         except BadRowsFound as bad:
             problems = [
                 replace(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -51,6 +52,8 @@ def plain_values(source: Any, missing: Sequence[object] = ()) -> Values:  # noqa
         rows = [json.loads(json.dumps(dict(row), default=_plain)) for row in source]
         return [{key: _cleaned_value(value, numbers) for key, value in row.items()} for row in rows]
     except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
+        if near := _nearly_a_table(source):
+            raise Refused(near) from reason
         where = _mixed_column(source)
         raise Refused(
             f"{where or 'These rows cannot be read as a table'}: {reason}. Give a file, a data frame, a list "
@@ -195,6 +198,17 @@ def _positions(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 def _series(name: str, values: NDArray[Any]) -> pl.Series:
     """A column of values, or of lists where the array has two dimensions or holds lists."""
     return pl.Series(name, values.tolist()) if values.dtype == object else pl.Series(name, values)
+
+
+def _nearly_a_table(source: Any) -> str:  # noqa: ANN401  anything
+    """What to give instead of an open file or several paths; "" for anything else."""
+    if hasattr(source, "read"):
+        return "An open file is given: give its path."
+    if isinstance(source, list | tuple) and any(
+        isinstance(one, str | PathLike) for one in cast("Any", source)
+    ):
+        return "Several paths are given: load one file at a time."
+    return ""
 
 
 def _mixed_column(source: Any) -> str:  # noqa: ANN401  any table

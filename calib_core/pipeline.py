@@ -41,10 +41,13 @@ class Gate(Value):
     Attributes
     ----------
     checks : tuple of RuleCheck
-        Every rule for every run and method, run by run.
+        Every rule for every run and method, run by run. The gate is true where it has passed.
     """
 
     checks: tuple[RuleCheck, ...]
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def __repr__(self) -> str:
         return f"<Gate {self.summary}>"

@@ -172,7 +172,8 @@ class Recalibration(Displayable):
         Parameters
         ----------
         run : AnswerRun
-            A run that the same method can be computed for.
+            A run that the same method can be computed for; `load(…, needs_outcomes=False)` makes one of rows
+            that nobody has judged.
 
         Returns
         -------

@@ -305,6 +305,10 @@ def test_a_fitted_map_is_a_function_of_arrays_and_applies_to_other_runs() -> Non
     rows = result.apply(*calib_core.load([*without_outcomes, {"confidence": 0.6, "correct": 1}])).rows
     assert rows["confidence"].to_list() == [*result.map([0.9]), None, *result.map([0.6])]
     assert rows["correct"].to_list() == [None, None, True]
+    with pytest.raises(Refused, match="no row has both a confidence and an outcome"):
+        calib_core.load(without_outcomes)
+    rows = result.apply(*calib_core.load(without_outcomes, needs_outcomes=False)).rows
+    assert rows["confidence"].to_list() == [*result.map([0.9]), None]
     with pytest.raises(ValueError, match=r"found 90\. Divide percentages by 100"):
         result.map([90.0])
     with pytest.raises(TypeError, match=r"a run is expected, not DataFrame: make runs with calib_core\.load"):
