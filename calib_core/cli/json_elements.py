@@ -249,7 +249,7 @@ class Difference(TypedDict):
     ece: Annotated[float | None, "Difference of the ECE."]
     brier: Annotated[float | None, "Difference of the Brier score."]
     nll: Annotated[float | None, "Difference of the negative log-likelihood."]
-    interval: Annotated[dict[str, list[float] | None], "95 % interval of the difference, by metric."]
+    interval: Annotated[dict[str, list[float] | None], "95 % interval of the difference out of fold, by metric."]
     p: Annotated[dict[str, float | None], "p of no difference, two-sided, by metric."]
 
 
