@@ -282,7 +282,7 @@ def _answer(answer: Mapping[str, object], path: str, diagnostics: Mapping[str, o
     if type_ not in ("choice", "score", "mediapipe"):
         return DecisionAnswer(None, "unknown type")
     if not stated:
-        found = "only a confidence, which is no probability" if has_confidence else "none"
+        found = "only a confidence, which is not a probability" if has_confidence else "none"
         raise BadValueError(
             f"{path}.probabilities", "the probability of every option", found, "no probabilities"
         )
@@ -305,7 +305,9 @@ def _yes_probability(answer: Mapping[str, object], path: str) -> float:
             probs = [_probability(stated[key], f"{path}.probabilities.{key}") for key in keys]
             _check_sum(probs, f"{path}.probabilities")
             return probs[0]
-    found = "only a confidence, which is no probability" if answer.get("confidence") is not None else "none"
+    found = (
+        "only a confidence, which is not a probability" if answer.get("confidence") is not None else "none"
+    )
     raise BadValueError(path, "the probability of yes", found, "no probabilities")
 
 

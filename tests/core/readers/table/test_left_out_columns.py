@@ -195,8 +195,8 @@ def test_the_numbers_of_a_token_name_no_question(
     assert (run.rows.height, name in run.rows.columns) == (3, False)
     (note,) = left_out(reading)
     assert note == (
-        f"Column {name!r} is left out: its values are numbers between 0 and 1, which name no question. If "
-        f"they do: --map {name}={name}"
+        f"Column {name!r} is left out: its values are numbers between 0 and 1, which do not name "
+        f"questions. If they do: --map {name}={name}"
     )
     assert not any("occur in several rows" in note for note in run.row_counts.notes)
 
