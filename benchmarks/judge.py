@@ -491,12 +491,12 @@ def labels_needed() -> Iterator[str]:
     """What more labels would bring."""
     yield from ("", "## Labels needed", "")
     yield (
-        "Half the length of intervals with more labels, in points: foretold from the labels at hand / found; "
-        f"means over {REPEATS // 2:,} data sets. Sensitivity .85."
+        "Half the length of intervals with more labels, in points: predicted from the labels already "
+        f"given / found; means over {REPEATS // 2:,} data sets. Sensitivity .85."
     )
     yield ""
     yield from table(
-        ("rows", "pass", "labels at hand", "labels more", "PPI++", "labelled alone", "agreement"),
+        ("rows", "pass", "labels given", "labels more", "PPI++", "labelled alone", "agreement"),
         (
             (
                 design,

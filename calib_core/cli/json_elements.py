@@ -104,16 +104,16 @@ class _Score(_Judged):
     metric: Id
     bins: Annotated[int | None, "M; null for a metric without bins."]
     remark: Annotated[str | None, "On this value."]
-    p: Annotated[float | None, "Share of draws of a calibrated model in which the number is as large."]
+    p: Annotated[
+        float | None, "Share of draws of a calibrated model in which the number is at least as large."
+    ]
     null_median: Annotated[float | None, "Median over these draws."]
     draws: int | None
     interval: IntervalEnds
     interval_method: str | None
     missing: Lacking
     corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
-    n_effective: Annotated[
-        float | None, "Rows of equal weight that those used are worth; null where all count alike."
-    ]
+    n_effective: Annotated[float | None, "Effective number of the rows used; null where all count alike."]
 
 
 class ScoreElement(_Score):
@@ -143,7 +143,7 @@ class VerdictElement(_Judged):
     level: Annotated[float | None, "Mean confidence minus accuracy."]
     slope: Annotated[float | None, "Below 1 if confidences are too extreme; null if it cannot be fitted."]
     deviation: Annotated[float | None, "Estimated mean of |c − P(right)|."]
-    deviation_bound: Annotated[float | None, "What that mean is below with 95 % confidence."]
+    deviation_bound: Annotated[float | None, "95 % upper bound of that mean."]
     tolerance: Annotated[float, "The deviation up to which miscalibration is tolerable."]
     reason: Annotated[str, "Why this is the verdict."]
     score_note: Annotated[str | None, "Whether it is on a score or on the model; null where on the model."]
@@ -214,7 +214,7 @@ class SweepElement(_Computed):
     refused: Annotated[dict[str, str], "M, as text → why there is no value."]
     remarks: list[str]
     reading: Annotated[str, "How the values vary over M, as a sentence."]
-    chance: Annotated[str, "How much of that chance would give."]
+    chance: Annotated[str, "How much of that chance alone would give."]
 
 
 class AuditElement(_Computed):
@@ -230,7 +230,7 @@ class AuditElement(_Computed):
     closed: Closed | None
     norm: Norm
     value: float
-    default: Annotated[bool, "Whether it is the one of the other verbs."]
+    default: Annotated[bool, "Whether the other verbs use it."]
     verified: Annotated[str, "What the value was checked against."]
     source: str
 
@@ -569,7 +569,7 @@ class Reported(TypedDict):
     n: Annotated[int | None, "Rows behind Calib's."]
     ours_is: str
     agrees: bool | None
-    why: Annotated[str, "Why they differ, or why there is none of Calib's."]
+    why: Annotated[str, "Why the two differ, or why Calib has no value."]
 
 
 class RunDetails(TypedDict):
