@@ -101,7 +101,7 @@ def explains_keywords(function: Callable[_ParametersT, _ResultT]) -> Callable[_P
                 likely = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, known, 1)), "")
                 hint = f" Is {likely} meant?" if likely in known else ""
                 raise TypeError(
-                    f"{function.__name__} takes no keyword {name!r}.{hint} It takes {', '.join(known)}."
+                    f"{function.__name__} has no keyword {name!r}.{hint} Its keywords are {', '.join(known)}."
                 )
         return function(*args, **keywords)
 
@@ -280,10 +280,12 @@ def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN4
     if source is None and arrays:
         return arrays
     if "gold" in arrays:
-        raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
+        raise TypeError(
+            "gold can be an array only where the other columns are arrays; with a file, name a table."
+        )
     if "correct" in arrays:
         raise TypeError(
-            "correct as an array goes with an array of confidences; of a file or table, name the column: "
+            "correct as an array needs confidence as an array; for a file or table, name the column: "
             'columns={"COLUMN": "correct"}.'
         )
     if unknown := [name for name in arrays if name not in (*ANSWER_SCHEMA, *TOKEN_ARRAYS, "target")]:
@@ -372,7 +374,7 @@ def _unknown_keyword_text(given: str) -> str:
     likely = get_close_matches(given.lower().replace("_", ""), bare, 1)
     hint = f" Is {bare[likely[0]]} meant?" if likely else ""
     return (
-        f"load takes no keyword {given!r} beside a file or table.{hint} Its keywords are {', '.join(known)}; "
+        f"load has no keyword {given!r} for a file or table.{hint} Its keywords are {', '.join(known)}; "
         "columns as arrays are taken in place of a file or table."
     )
 
@@ -396,8 +398,8 @@ def as_run(value: object) -> Run:
     if isinstance(value, AnswerRun | TokenRun):
         return value
     kind = "list" if isinstance(value, list) else value.__class__.__name__
-    hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
-    raise TypeError(f"a run is expected, not {kind}: {hint}")
+    hint = "choose one from the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    raise TypeError(f"expected a run, not {kind}: {hint}")
 
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
@@ -779,7 +781,7 @@ def sampling(
         For a number of samples below 1.
     """
     if sizes is not None and min(sizes, default=0) < 1:
-        raise ValueError(f"sizes are one or more numbers of samples, each at least 1, not {list(sizes)}")
+        raise ValueError(f"sizes must be one or more numbers of samples, each at least 1, not {list(sizes)}")
     metrics = tuple(dict.fromkeys((metric, BRIER.id)))
     return sample_size_sweep(
         as_run(run), SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
@@ -955,7 +957,7 @@ def compare(
     """Compare runs by accuracy and Brier score, and find the best by paired differences.
 
     Runs whose probability is that of an event are compared by AUROC and Brier score, since a high share of
-    yes is no merit. Runs of answers and of events are not compared with each other: those of the kind that
+    yes is not a merit. Runs of answers and of events are not compared with each other: those of the kind that
     more points have are, the others are in `unavailable`.
 
     Parameters
@@ -1037,7 +1039,7 @@ def compare_methods(
         for name, run in _keyed(runs).items()
     }
     if not any(evidences.values()):
-        raise Unavailable("No run of answers has one of these methods.")
+        raise Unavailable("No run of answers has any of these methods.")
     return methods_table_of(evidences, Scheme(binning, bins), judged_choice=judged)
 
 
@@ -1075,9 +1077,7 @@ def groups(
     keyed = {name: run for name, run in _keyed(runs).items() if isinstance(run, AnswerRun)}
     choices = group_by_choices(keyed)
     if not choices:
-        raise Unavailable(
-            "These runs have no groups: neither a column nor a fact about the runs splits them."
-        )
+        raise Unavailable("These runs have no groups: no column and no property of the runs divides them.")
     group_by = _named_grouping(choices.values(), by)
     method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
@@ -1094,7 +1094,9 @@ def _named_grouping(choices: Iterable[GroupBy], by: str | None) -> GroupBy:
     if by is None:
         return next(iter(by_title.values()))
     if by not in by_title:
-        raise Unavailable(f"Nothing called “{by}” groups these runs. There is {join_names(list(by_title))}.")
+        raise Unavailable(
+            f"There is no grouping “{by}” for these runs. Choose {join_names(list(by_title), 'or')}."
+        )
     return by_title[by]
 
 

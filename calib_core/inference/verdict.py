@@ -422,7 +422,7 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
     if verdict.miscalibrated:
         return (
             f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
-            "The verdict weighs gaps with their signs, which a metric adds up without."
+            "The verdict takes the signs of the gaps into account; the metric adds up their sizes."
         )
     why = (
         "Both test the same gap; the verdict's p-value is the more precise one."
@@ -565,16 +565,18 @@ def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
     deviation = format_number(test.deviation, ".3f")
     if kind == "uneven":
         return (
-            f"Single {terms.confidences} are off by {grouped} on average {curve}, some too high and others "
-            "too low"
+            f"Individual {terms.confidences} are off by {grouped} on average {curve}, some too high and "
+            "others too low"
         )
     if kind == "unclear":
         together = p_value_phrase(test.logistic_p, None)
         return (
-            f"Level and spread are off by {deviation} on average, which is clear of both together "
-            f"({together}) and of neither alone"
+            f"Level and spread are off by {deviation} on average, which is clear for both together "
+            f"({together}) but for neither alone"
         )
-    beyond = f"; single {terms.confidences} are off by {grouped} on average {curve}" if curve_clear else ""
+    beyond = (
+        f"; individual {terms.confidences} are off by {grouped} on average {curve}" if curve_clear else ""
+    )
     slope = p_value_phrase(test.slope_p, None)
     if any(kind in level_kinds for level_kinds in LEVEL_KINDS.values()):
         gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
@@ -597,9 +599,9 @@ def _not_rejected_text(test: CalibrationTest, terms: Terms) -> str:
     chance = p_value_phrase(test.p, None)
     alone = [f"{name} has {p_value_phrase(p, None)}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
     if len(tested) == 1:
-        return f"The mean {terms.confidence} is not off by more than chance ({chance})."
+        return f"The mean {terms.confidence} is off by no more than chance ({chance})."
     names = list(tested)
-    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are not off by more than chance ({chance})."
+    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are off by no more than chance ({chance})."
     return f"{text} Tested alone, {join_names(alone)}." if alone else text
 
 
@@ -615,7 +617,7 @@ def _tolerance_text(test: CalibrationTest, tolerance: float, terms: Terms) -> st
     wrong = stated >= 0.5
     rare, said = (1 - test.accuracy, 1 - stated) if wrong else (test.accuracy, stated)
     word = terms.wrong if wrong else terms.right
-    return f"{format_percent(rare)} are {word} where {format_percent(said)} are stated to be."
+    return f"{format_percent(rare)} are {word}, not the stated {format_percent(said)}."
 
 
 def _certain_text(test: CalibrationTest, terms: Terms) -> str:

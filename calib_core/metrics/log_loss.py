@@ -55,7 +55,7 @@ LOG_LOSS: Final = Metric(
     recipe_name="log loss",
     meaning=(
         "The mean of −ln of the probability given to what happened, right or wrong (nats): lower is better, "
-        "and one certain answer that is wrong makes it infinite."
+        "and one wrong answer stated with certainty makes it infinite."
     ),
     source="mean over rows of −ln c if right, −ln(1 − c) if wrong",
     needs="pairs",
@@ -67,7 +67,7 @@ LOG_LOSS: Final = Metric(
     required_sums="values",
     remark=_infinite_remark,
     interval_method="none",
-    no_interval_reason="how often one would hold has not been measured",
+    no_interval_reason="none has been tested in simulations",
     is_proper=True,
     event_words=EventWords(
         "The mean of −ln of the probability given to what came true, yes or no (nats): lower is better, and "

@@ -42,7 +42,7 @@ def expectation_error(sums: Sums, _scheme: Scheme) -> float | None:
     return sums.confidence_sum / sums.n_pairs * (sums.n_groups - 1)
 
 
-_NOT_SIMULATED: Final = "how often one would hold the truth has not been simulated"
+_NOT_SIMULATED: Final = "none has been tested in simulations"
 
 RPS: Final = Metric(
     id="rps",

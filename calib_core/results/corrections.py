@@ -168,7 +168,7 @@ def _outcomes(evidence: AnswerEvidence) -> pl.DataFrame:
 def correction_note(corrections: Corrections) -> str:
     """What was corrected in a run, in a sentence."""
     left_out = plural(corrections.n_left_out, "question")
-    return f"Corrections of {corrections.file}: {left_out} left out, {corrections.n_corrected:,} corrected."
+    return f"Corrections from {corrections.file}: {left_out} left out, {corrections.n_corrected:,} corrected."
 
 
 # --- Which rows are meant ---------------------------------------------------------------------------------
@@ -539,9 +539,9 @@ def _greedy_again(
         )
         if (kinds == "text").any():
             raise Refused(
-                f"{table.file}: {run.file} compares no other answer with a right one, so whether a text "
-                "that differs from the corrected one is wrong is not known. Give the outcome, in a column "
-                "correct."
+                f"{table.file}: {run.file} compares no other answer with a right one, so it is unknown "
+                "whether a text that differs from the corrected one is wrong. Give the outcome, in a "
+                "column correct."
             )
     return run.rows["correct"].zip_with(~needs, by_gold).alias("correct")
 
@@ -555,9 +555,9 @@ def _refuse_other_judgement(
     if differs.sum() > MAX_JUDGED_OTHERWISE * n_known:
         example = column(run, "id")[int(differs.arg_true()[0])]
         raise Refused(
-            f"{table.file} corrects right answers, and the outcomes of {run.file} do not follow from them: "
-            f"in {differs.sum():,} of {n_known:,} rows the answer equals the right one and counts as wrong, "
-            f"or the other way round (such as {shorten(str(example), 40)!r}). {_instead_text(instead)}"
+            f"{table.file} corrects right answers, but the outcomes of {run.file} do not follow from them: "
+            f"in {differs.sum():,} of {n_known:,} rows the answer equals the right one but counts as "
+            f"wrong, or vice versa (such as {shorten(str(example), 40)!r}). {_instead_text(instead)}"
         )
     return n_known
 
@@ -568,8 +568,8 @@ def _no_answer_text(
     name = "gold" if given["gold"][position] is not None else "gold_index"
     id_ = shorten(str(given["id"][position]), 40)
     return (
-        f"{_place(table, given, position, name)}: {run.file} stores whether the answer to {id_!r} is right, "
-        f"and no answer that could be compared with the corrected one. {_instead_text(instead)}"
+        f"{_place(table, given, position, name)}: {run.file} stores whether the answer to {id_!r} is "
+        f"right, but no answer that could be compared with the corrected one. {_instead_text(instead)}"
     )
 
 

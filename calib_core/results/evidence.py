@@ -455,8 +455,9 @@ def weights_remark(n_used: int, n_effective: float) -> str:
     'Rows count by the column weight: 100 rows are worth 64.2 of equal weight.'
     """
     return (
-        f"Rows count by the column weight: {plural(n_used, 'row')} are worth {format_count(n_effective)} of "
-        "equal weight. Differences between runs, methods or groups of such rows are not tested."
+        f"Rows are weighted by the column weight: {plural(n_used, 'row')} are worth "
+        f"{format_count(n_effective)} of equal weight. Differences between runs, methods or groups of such "
+        "rows are not tested."
     )
 
 
@@ -724,7 +725,8 @@ class AnswerEvidence(Evidence):
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
             return (
-                "Unrenormalised choices are no distribution: metrics of all classes need them renormalised."
+                "Choices that are not renormalised are not a distribution: metrics of all classes need "
+                "them renormalised."
             )
         return None
 

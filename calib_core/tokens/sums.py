@@ -193,7 +193,7 @@ class TokenSums:
         if self.n_rows + other.n_rows > MAX_POSITIONS:
             raise Refused(
                 f"A run has at most {MAX_POSITIONS:,} positions, and the parts of this one have "
-                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under a name of its own."
+                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under its own name."
             )
         both_by_class = self.by_class is not None and other.by_class is not None
         return TokenSums(

@@ -105,16 +105,16 @@ def test_reasons_are_sentences_with_their_numbers() -> None:
     )
     assert reason((0.995, 5000, 4900)) == (
         "Confidence is higher than accuracy by 0.015 on average (p < 0.001). "
-        "2.0 % are wrong where 0.5 % are stated to be."
+        "2.0 % are wrong, not the stated 0.5 %."
     )
     assert reason((0.5, 5000, 2425)) == (
         "Confidence is higher than accuracy by 0.015 on average (p = 0.034). "
         "The mean deviation may be up to 0.027, more than the tolerance of 0.02."
     )
     assert reason((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)) == (
-        "Single confidences are off by 0.080 on average (p < 0.001), some too high and others too low."
+        "Individual confidences are off by 0.080 on average (p < 0.001), some too high and others too low."
     )
-    assert reason((0.5, 400, 200)) == "The mean confidence is not off by more than chance (p = 1.000)."
+    assert reason((0.5, 400, 200)) == "The mean confidence is off by no more than chance (p = 1.000)."
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
 
 
@@ -136,8 +136,8 @@ def test_a_p_value_belongs_to_the_claim_before_it() -> None:
     assert verdict.test is not None
     assert verdict.test.level_p < 0.05 < verdict.test.p
     assert verdict.reason == (
-        "Together, the mean confidence and its spread are not off by more than chance (p = 0.102). "
-        "Tested alone, the mean confidence has p = 0.033."
+        "Together, the mean confidence and its spread are off by no more than chance (p = 0.102). Tested "
+        "alone, the mean confidence has p = 0.033."
     )
 
 
@@ -148,7 +148,7 @@ def test_no_direction_is_named_that_is_not_clear_by_itself() -> None:
     assert verdict.words == "miscalibrated in no clear direction"
     assert verdict.test is not None
     assert verdict.test.logistic_p <= 0.05 < min(verdict.test.level_p, verdict.test.slope_p or 1)
-    assert "which is clear of both together" in verdict.reason
+    assert "which is clear for both together" in verdict.reason
 
 
 def test_no_rows_are_too_few() -> None:

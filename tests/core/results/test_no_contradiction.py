@@ -19,7 +19,7 @@ from core.run_builders import given_evidence
 
 N_RUNS: Final = 200
 P: Final = re.compile(r"p ([=<≤]) (\d+(?:\.\d+)?(?:e-?\d+)?)")
-NOT_CLEAR: Final = ("not off by more than chance", "within chance", "no evidence of miscalibration")
+NOT_CLEAR: Final = ("off by no more than chance", "within chance", "no evidence of miscalibration")
 CLEAR: Final = (
     *(
         "higher than accuracy",
@@ -27,7 +27,12 @@ CLEAR: Final = (
         "confidences are too high and",
         "confidences are too low and",
     ),
-    *("Single confidences are off", "single confidences are off", "spread too far", "spread too little"),
+    *(
+        "Individual confidences are off",
+        "individual confidences are off",
+        "spread too far",
+        "spread too little",
+    ),
     *("is clear", "beyond chance", "clearly"),
 )
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_recalibrated_says_why(tmp_path: Path) -> None:
         recalibrate(few, "platt")
     with pytest.raises(Unavailable, match=r"There is no map 'spline'\. Maps: temperature, platt"):
         recalibrate(over_confident(), "spline")
-    with pytest.raises(ValueError, match="folds are 2 to 50"):
+    with pytest.raises(ValueError, match="folds must be from 2 to 50"):
         recalibrate(over_confident(), "platt", folds=1)
     unjudged = recalibrate(over_confident(20), "platt")
     assert unjudged.headline == "Platt: not judged. 20 questions, fewer than 30."
