@@ -176,7 +176,7 @@ class Verdict:
 
     @property
     def deviation_bound(self) -> float | None:
-        """What the mean of |c − P(right)| is below with 95 % confidence; None without a test."""
+        """95 % upper bound of the mean of |c − P(right)|; None without a test."""
         return None if self.test is None else self.test.deviation_bound
 
     @property
