@@ -13,6 +13,7 @@ RUN pip install --no-deps . && useradd --create-home --uid 1000 calib
 USER 1000
 WORKDIR /srv
 EXPOSE 8501
+# Below a path (--base-path) the root is no page: any answer but an error of the server will do.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://localhost:8501/_stcore/health', timeout=4)"]
+    CMD ["python", "-c", "import http.client as http; at = http.HTTPConnection('localhost', 8501, timeout=4); at.request('GET', '/'); exit(at.getresponse().status >= 500)"]
 ENTRYPOINT ["calib", "app", "--address", "0.0.0.0", "--port", "8501", "--headless"]

@@ -72,7 +72,7 @@ docs: build/docs-venv/.ready ## build the documentation: build/docs/index.html (
 	@build/docs-venv/bin/python -m sphinx -b html -W --keep-going --quiet -d build/docs-cache docs build/docs
 	@echo "build/docs/index.html"
 
-schemas: .venv/.test-ready ## write the JSON Schemas of docs/schema again
+schemas: .venv/.test-ready ## write docs/json.md and the JSON Schemas of docs/schema again
 	@PYTHONPATH=. $(PY) docs/schemas.py
 
 glossary: .venv/.test-ready ## write docs/glossary.md again

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calib_core.edges import Scheme, bin_of
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, basic_interval, equal_weight_draws
 from calib_core.inference.cluster_draws import MIN_CLUSTERS, correlated_uniforms
+from calib_core.inference.intervals import mean_interval
 from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -37,6 +38,7 @@ MAX_ROWS_OF_CLASSES: Final = 1_000
 CLUSTERS: Final = (30, 60, 200)
 TRIALS: Final = 5
 CLASSES: Final = 4
+LEVELS: Final = 5
 ENDLESS: Final = 2_000_000
 TOP_LABEL: Final = ("ece", "ace", "brier", "bias", "auroc")
 OF_STATED: Final = ("ece", "brier", "bias", "accuracy")
@@ -45,6 +47,7 @@ OF_CLUSTERS: Final = ("ece", "brier", "bias", "auroc")
 PAIRED_BINNED: Final = ("ece",)
 PAIRED_MEANS: Final = ("accuracy", "brier")
 FEWER_REPEATS: Final = 100
+OF_SCALES: Final = ("rps", "expectation_error")
 ALL_CLASSES: Final = ("full_ece", "full_ece_mass", "cw_ece_sum", "brier_multi", "nll")
 SCHEME: Final = Scheme()
 
@@ -213,6 +216,64 @@ class ClassTruth:
 CLASS_TRUTHS: Final = (ClassTruth("exactly right", 1.0), ClassTruth("too extreme, power 0.7", 0.7))
 
 
+@dataclass(frozen=True)
+class ScaleTruth:
+    """Rows on five levels, whose probabilities fall off around a place on the scale.
+
+    Of the rows, a share of `missed` has any level, whatever is stated.
+    """
+
+    title: str
+    spread: float
+    power: float = 1.0
+    missed: float = 0.0
+
+    def stated(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Stated probabilities, shape (n, levels)."""
+        place = random.uniform(0, LEVELS - 1, (n, 1))
+        weight = np.exp(-np.abs(np.arange(LEVELS) - place) / self.spread)
+        return weight / weight.sum(axis=1, keepdims=True)
+
+    def true(self, stated: NDArray[np.float64]) -> NDArray[np.float64]:
+        """True probabilities, shape (n, levels)."""
+        powered = stated**self.power
+        return (1 - self.missed) * powered / powered.sum(axis=1, keepdims=True) + self.missed / LEVELS
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """The true value of each metric."""
+        stated = self.stated(ENDLESS // 4, np.random.default_rng(SEED))
+        true, level = self.true(stated), np.arange(LEVELS)
+        below, true_below = (np.cumsum(of, axis=1)[:, :-1] for of in (stated, true))
+        distance = np.abs((stated @ level)[:, None] - level)
+        return {
+            "rps": float(((below - true_below) ** 2 + true_below * (1 - true_below)).mean()),
+            "expectation_error": float((true * distance).sum(axis=1).mean()),
+        }
+
+    def drawn(self, n: int, trials: int, shared: float, random: np.random.Generator) -> AnswerEvidence:
+        """Questions asked once, or several times with right levels as alike as λ = `shared` makes them."""
+        cluster = np.repeat(np.arange(n), trials)
+        stated = self.stated(n, random)[cluster]
+        luck = correlated_uniforms(random, cluster, shared) if trials > 1 else random.random(n)
+        gold = np.minimum((luck[:, None] >= np.cumsum(self.true(stated), axis=1)).sum(axis=1), LEVELS - 1)
+        columns = {"row": np.arange(1, gold.size + 1), "gold_index": gold.astype(np.int32)}
+        rows = pl.DataFrame(columns).with_columns(choice_probs=pl.Series(stated.tolist()))
+        if trials > 1:
+            rows = rows.with_columns(trial_of=pl.Series([f"q{question}" for question in cluster]))
+        info = RunInfo(choices_are="levels")
+        return gather_evidence(
+            AnswerRun("made", "table", "made", info, rows, RowCounts(n_rows=rows.height)), "choice"
+        )
+
+
+SCALE_TRUTHS: Final = (
+    ScaleTruth("exactly right", 0.7),
+    ScaleTruth("too extreme, power 0.5", 0.7, 0.5),
+    ScaleTruth("sure, one in fifty missed", 0.2, 1.0, 0.02),
+)
+
+
 @dataclass
 class Measured:
     """Coverage of one metric's interval in one setting.
@@ -326,6 +387,57 @@ def measure_classes() -> Iterator[Measured]:
                     lambda random, t=truth, n=n: t.drawn(n, random),
                     lambda metric, _evidence, t=truth: t.values[metric],
                 )
+
+
+def measure_scales() -> Iterator[Measured]:
+    """Five levels a row."""
+    for truth in SCALE_TRUTHS:
+        for n in ROWS:
+            if n <= MAX_ROWS_OF_CLASSES:
+                yield from measure_scale(truth.title, truth, n, 1, 0.0)
+
+
+def measure_scale_clusters() -> Iterator[Measured]:
+    """Five levels a row, and questions asked several times."""
+    for truth in SCALE_TRUTHS:
+        for shared in (1.0, 0.7):
+            title = f"{truth.title}, trials {'identical' if shared == 1 else 'partly alike'}"
+            for n in CLUSTERS:
+                yield from measure_scale(title, truth, n, TRIALS, shared)
+
+
+def measure_scale(title: str, truth: ScaleTruth, n: int, trials: int, shared: float) -> Iterator[Measured]:
+    """The metrics of a scale in one setting."""
+    yield from measure(
+        title,
+        OF_SCALES,
+        n,
+        lambda random: truth.drawn(n, trials, shared, random),
+        lambda metric, _evidence: truth.values[metric],
+    )
+
+
+def measure_log_loss() -> Iterator[Measured]:
+    """Student's t over rows of the log loss of pairs, which has no interval in the program."""
+    for truth in TRUTHS:
+        c = np.clip(truth.endless[0], np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+        chance = truth.chance(c)
+        true = float(-(chance * np.log(c) + (1 - chance) * np.log1p(-c)).mean())
+        for n in ROWS:
+            random = np.random.default_rng([SEED, n, len(truth.title), 2])
+            hits: list[bool] = []
+            widths: list[float] = []
+            for _ in range(REPEATS_WITHOUT_BINS):
+                pairs = truth.drawn(n, random).confidences.pairs
+                given = np.where(pairs.correct, pairs.confidence, 1 - pairs.confidence)
+                if not given.all():
+                    continue
+                low, high = mean_interval(-np.log(given), np.ones(n), None)
+                hits.append(low <= true <= high)
+                widths.append(high - low)
+            yield Measured(
+                truth.title, "log_loss", n, float(np.mean(hits)), float(np.mean(widths)), holds_estimate=True
+            )
 
 
 WeightedValue = Callable[[AnswerEvidence, NDArray[np.float64]], NDArray[np.float64]]
@@ -506,6 +618,9 @@ PARTS: Final[dict[str, Callable[[], Iterator[Measured]]]] = {
     "One of few confidences a row": measure_stated,
     f"Questions asked {TRIALS} times, ECE from {MIN_CLUSTERS} questions on": measure_clusters,
     f"All of {CLASSES} choices": measure_classes,
+    f"{LEVELS} levels of a scale": measure_scales,
+    f"Questions on {LEVELS} levels asked {TRIALS} times": measure_scale_clusters,
+    "Student's t of the log loss, which is not shown": measure_log_loss,
     "Basic bootstraps that are not shown, since some hold too little": measure_not_shown,
     DIFFERENCES: measure_pairs,
 }

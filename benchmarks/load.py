@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Self
@@ -49,8 +50,12 @@ BINS: Final = (15, 20, 37)
 """M after the ten that a page begins with."""
 PAGES_IN_USE: Final = ("", "reliability", "reliability", "concentration", "robustness", "abstention")
 """Pages that the sessions go to, by their address."""
+SOAK: Final = "of the soak"
+OPENED: Final = "opened"
+"""What the tables of steps call going to a page."""
 SLOWEST: Final = "comparison"
 """The page that tests every pair of runs, which is measured last."""
+WHAT_COMES: Final = ("figure, s", "all, s")
 WAITING_SECONDS: Final = 60.0
 """How long a session waits for a page before it gives up."""
 ENDED_SECONDS: Final = 125.0
@@ -101,6 +106,9 @@ class Session:
     """Key of a widget that was moved → its value."""
     is_partial: bool = False
     """Whether the page says that files of the folder are still being read."""
+    asked: float = 0.0
+    picture: float | None = None
+    """When the page was asked for, and after how many seconds its first figure came."""
 
     @classmethod
     async def connect(cls, stack: AsyncExitStack, url: str) -> Self:
@@ -138,12 +146,12 @@ class Session:
         message = BackMsg(rerun_script=ClientState(query_string=self.query, page_name=self.page))
         message.rerun_script.context_info.url = f"{self.url}/{self.page}"
         message.rerun_script.widget_states.widgets.extend(self.moved.values())
-        begun = time.perf_counter()
+        self.asked, self.picture = time.perf_counter(), None
         await self.socket.send(message.SerializeToString())
         async with asyncio.timeout(WAITING_SECONDS):
             while not await self._is_complete():
                 pass
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - self.asked
         self.moved = {key: state for key, state in self.moved.items() if self.widgets.get(key) == state.id}
         return seconds
 
@@ -174,6 +182,8 @@ class Session:
         if kind == "exception":
             raise RuntimeError(f"the page {self.page or 'start'} failed: {element.exception.message}")
         self.is_partial |= kind == "progress" and element.progress.text.startswith("Reading the folder")
+        if kind == "plotly_chart" and self.picture is None:
+            self.picture = time.perf_counter() - self.asked
         if kind in ("selectbox", "number_input"):
             widget = getattr(element, kind)
             key = widget.id.split("-", 2)[-1]
@@ -191,9 +201,15 @@ def memory_mb(server: app_server.Server) -> float:
     return sum(process.memory_info().rss for process in (own, *own.children(recursive=True))) / 1e6
 
 
-def quantile(seconds: Sequence[float], share: float) -> float:
-    """The smallest of the values that so large a share does not exceed."""
-    return sorted(seconds)[max(0, int(np.ceil(share * len(seconds))) - 1)]
+def quantiles(seconds: Sequence[float]) -> tuple[str, ...]:
+    """Median, 95 % quantile and largest of the values, as the tables show them.
+
+    A quantile is the smallest of the values that so large a share does not exceed.
+    """
+    ordered, shares = sorted(seconds), (0.5, 0.95, 1)
+    if not ordered:
+        return ("–",) * len(shares)
+    return tuple(f"{ordered[int(np.ceil(share * len(ordered))) - 1]:.2f}" for share in shares)
 
 
 # --- What is measured -----------------------------------------------------------------------------
@@ -266,25 +282,26 @@ class _Peak:
             await asyncio.sleep(0.1)
 
 
-async def view_many_runs(folder: Path, home: Path) -> tuple[float, dict[str, tuple[str, str]]]:
-    """Seconds until all runs are read, and by page: in a first session once they are, and in a second one."""
+async def view_many_runs(folder: Path, home: Path) -> tuple[float, dict[str, tuple[str, ...]]]:
+    """Seconds until all runs are read, and `shown_in` a first session and a second one, by page."""
     server = app_server.start(folder, home)
     try:
         async with AsyncExitStack() as stack:
             read = await read_all(await Session.connect(stack, server.url))
             first, second = [await Session.connect(stack, server.url) for _ in range(2)]
             pages = sorted(titles(), key=SLOWEST.__eq__)
-            return read, {page: (await shown_in(first, page), await shown_in(second, page)) for page in pages}
+            return read, {page: await shown_in(first, page) + await shown_in(second, page) for page in pages}
     finally:
         server.stop()
 
 
-async def shown_in(session: Session, page: str) -> str:
-    """Seconds until a page is complete, as the table shows them."""
+async def shown_in(session: Session, page: str) -> tuple[str, str]:
+    """Seconds until a page's first figure is there, and until it is complete, as the table shows them."""
     try:
-        return f"{await session.view(page):.2f}"
+        complete = f"{await session.view(page):.2f}"
     except TimeoutError:
-        return f"> {WAITING_SECONDS:.0f}"
+        complete = f"> {WAITING_SECONDS:.0f}"
+    return "–" if session.picture is None else f"{session.picture:.2f}", complete
 
 
 async def read_all(session: Session) -> float:
@@ -304,20 +321,22 @@ def titles() -> dict[str, str]:
 
 @dataclass(slots=True)
 class Crowd:
-    """What many sessions at once took: seconds of each interaction, failures, and memory in MB."""
+    """What many sessions at once took: seconds of each interaction by page and step, and failures."""
 
-    seconds: list[float] = field(default_factory=list)
+    by_step: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    """Page in the address, and what was done there → seconds."""
     failures: list[str] = field(default_factory=list)
     lasted: float = 0.0
 
+    def note(self, page: str, step: str, seconds: float) -> None:
+        """Add one interaction."""
+        self.by_step.setdefault((page, step), []).append(seconds)
+
     def row(self) -> tuple[str, ...]:
         """Its cells of the table."""
-        return (
-            f"{len(self.seconds) + len(self.failures):,}",
-            f"{len(self.failures):,}",
-            *(f"{quantile(self.seconds, share):.2f}" for share in (0.5, 0.95, 1)),
-            f"{(len(self.seconds) + len(self.failures)) / self.lasted:.1f}",
-        )
+        seconds = list(chain.from_iterable(self.by_step.values()))
+        number = len(seconds) + len(self.failures)
+        return f"{number:,}", f"{len(self.failures):,}", *quantiles(seconds), f"{number / self.lasted:.1f}"
 
 
 async def interact(sessions: Sequence[Session], interactions: int, pause: float, seed: int) -> Crowd:
@@ -343,15 +362,16 @@ async def _use(
     for _ in range(interactions):
         await asyncio.sleep(random.exponential(pause) if pause else 0)
         act: Awaitable[float]
-        match random.choice(["bins", "bins", "run", "page"]):
-            case "bins" if session.has("m_typed"):
+        match step := str(random.choice(["another M", "another M", "another run", OPENED])):
+            case "another M" if session.has("m_typed"):
                 act = session.type_bins(int(random.integers(2, 101)))
-            case "run" if session.has("run"):
+            case "another run" if session.has("run"):
                 act = session.choose_run(int(random.integers(1000)))
             case _:
-                act = session.view(pages[random.integers(len(pages))])
+                step, act = OPENED, session.view(pages[random.integers(len(pages))])
         try:
-            crowd.seconds.append(await act)
+            seconds = await act
+            crowd.note(session.page, step, seconds)
         except (RuntimeError, TimeoutError, ConnectionError, WebSocketException) as error:
             crowd.failures.append(f"{type(error).__name__}: {error}")
 
@@ -382,15 +402,15 @@ async def crowd_in(folder: Path, home: Path, given: argparse.Namespace) -> Load:
             sessions = [await Session.connect(stack, server.url) for _ in range(given.sessions)]
             opened = Crowd()
             begun = time.perf_counter()
-            opened.seconds = list(
-                await asyncio.gather(*(session.view("reliability") for session in sessions))
+            opened.by_step["reliability", OPENED] = await asyncio.gather(
+                *(session.view("reliability") for session in sessions)
             )
             opened.lasted = time.perf_counter() - begun
             load.crowds.append(("all open the page Reliability at once", opened))
             note(f"{given.sessions} more sessions")
             for quarter in range(1, 5):
                 crowd = await interact(sessions, given.interactions // 4, given.pause, quarter)
-                load.crowds.append((f"quarter {quarter} of the soak", crowd))
+                load.crowds.append((f"quarter {quarter} {SOAK}", crowd))
                 note(f"after {quarter * given.interactions // 4:,} interactions")
             crowd = await interact(sessions, 4 * len(sessions), 0, 5)
             load.crowds.append(("without pauses", crowd))
@@ -483,7 +503,8 @@ def lines_of_many_runs(folder: Path, runs: int) -> Iterator[str]:
     )
     yield ""
     shown = ((titles()[page], *both) for page, both in seconds.items())
-    yield from table(("page", "first session, s", "second session, s"), shown)
+    seconds_of = (f"{session} session: {what}" for session in ("first", "second") for what in WHAT_COMES)
+    yield from table(("page", *seconds_of), shown)
 
 
 def lines_of_sessions(folder: Path, given: argparse.Namespace) -> Iterator[str]:
@@ -507,12 +528,25 @@ def lines_of_sessions(folder: Path, given: argparse.Namespace) -> Iterator[str]:
         ((name, *crowd.row()) for name, crowd in load.crowds),
     )
     yield ""
+    yield "The soak by page and step:"
+    yield ""
+    yield from table(("page", "step", "number", "median, s", "95 %, s", "slowest, s"), step_rows(load), 2)
+    yield ""
     yield "Memory of the server:"
     yield ""
     yield from table(("when", "MB"), ((when, f"{mb:,.0f}") for when, mb in load.memory))
     for failure in sorted({failure for _, crowd in load.crowds for failure in crowd.failures}):
         yield ""
         yield f"Failed: {failure}"
+
+
+def step_rows(load: Load) -> Iterator[tuple[str, ...]]:
+    """What every step of the soak took, by page in the order of the menu."""
+    soak = [crowd.by_step for name, crowd in load.crowds if name.endswith(SOAK)]
+    for page, title in titles().items():
+        for step in sorted({step for by_step in soak for of, step in by_step if of == page}):
+            seconds = list(chain.from_iterable(by_step.get((page, step), ()) for by_step in soak))
+            yield title, step, f"{len(seconds):,}", *quantiles(seconds)
 
 
 def main() -> None:

@@ -15,10 +15,12 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Final, TextIO, cast
+from typing import Any, Final, TextIO, cast
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
+from typer.main import get_command
 
 from calib_core.advice import set_surface
 from calib_core.cli.exit_codes import CLOSED_PIPE, REFUSED
@@ -128,7 +130,15 @@ def _placeholder_command() -> None:
     """Stands in for a verb that is listed but not called."""
 
 
-def _new_app() -> typer.Typer:
+class _Verbs(TyperGroup):
+    """Imports a verb where it is called, or where its options are completed."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401
+        name, _, others = super().resolve_command(ctx, args)
+        return name, None if name is None else get_command(load_verb(name)), others
+
+
+def _new_app(**settings: Any) -> typer.Typer:  # noqa: ANN401  as Typer takes them
     return typer.Typer(
         help=(
             "Can a language model's confidence be believed? Exit code 0: done; 1: a rule of gate is broken; "
@@ -136,15 +146,15 @@ def _new_app() -> typer.Typer:
         ),
         epilog="--version prints the version; --quiet after a verb suppresses progress and remarks.",
         context_settings={"help_option_names": ["-h", "--help"]},
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
+        **settings,
     )
 
 
 def build_listing() -> typer.Typer:
-    """Builds an app that knows every verb's name and summary, for `--help` and for unknown verbs."""
-    app = _new_app()
+    """Builds an app that knows every verb's name and summary, and imports the one that is called."""
+    app = _new_app(cls=_Verbs, add_completion=program_name() == "calib")
     for name, verb in VERBS.items():
         app.command(name, help=verb.summary)(_placeholder_command)
     return app
@@ -159,7 +169,7 @@ def load_verb(name: str) -> typer.Typer:
         A key of VERBS.
     """
     module, function = VERBS[name].function
-    app = _new_app()
+    app = _new_app(add_completion=False)
     app.command(
         epilog=f"{' or '.join(QUIET_OPTIONS)}: print no progress and no remarks on stderr, only refusals."
     )(getattr(import_module(module), function))
@@ -216,9 +226,8 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stdout.write(f"calib {VERSION}\n")
         return 0
     try:
-        if arguments and arguments[0] in VERBS:
-            return _invoke(load_verb(arguments[0]), arguments[1:], f"{program_name()} {arguments[0]}")
-        return _invoke(build_listing(), arguments or ["--help"], program_name())
+        listing = build_listing()
+        return int(listing(arguments or ["--help"], prog_name=program_name(), standalone_mode=False) or 0)
     except (TyperException, CalibError) as error:
         message = str(error) if isinstance(error, CalibError) else option_error_text(error)
         verb = f" {arguments[0]}" if arguments and arguments[0] in VERBS else ""
@@ -233,10 +242,6 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(
         arguments
     )
-
-
-def _invoke(app: typer.Typer, arguments: Sequence[str], name: str) -> int:
-    return int(app(arguments, prog_name=name, standalone_mode=False) or 0)
 
 
 def _write_error(message: str) -> None:

@@ -74,7 +74,7 @@ from calib_core.results.threshold_cost import ThresholdCost
 from calib_core.results.threshold_cost import threshold_cost as cost_of_thresholds
 from calib_core.results.training import Training, default_training_metrics, training_curves
 from calib_core.results.uncertainty import score_with_interval
-from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, TokenRun
+from calib_core.runs import ANSWER_SCHEMA, AnswerRun, Run, Runs, as_run
 from calib_core.wording import join_names, plural
 
 _notebook.register()
@@ -118,6 +118,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     rows: str = "",
     wide: Mapping[str, str] | None = None,
     missing: Sequence[str | float] = (),
+    dataset: str | Any = "",  # noqa: ANN401  a name, or whatever NumPy takes
     gold: str | PathLike[str] | Any = None,  # noqa: ANN401  a table's place, or whatever NumPy takes
     on: str = "",
     gold_columns: Mapping[str, str] | None = None,
@@ -155,6 +156,9 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     missing : sequence of str or float
         Values that count as missing, beside empty cells; of what is in memory, null, None and NaN count as
         missing, too.
+    dataset : str or array
+        What the data are called, if the file or table names no data set; one that is named there is kept. Or
+        the array of that name.
     gold : str, PathLike or array, optional
         A table of right answers or outcomes, for a file that holds none; or the array of that name.
     on : str
@@ -200,8 +204,12 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         arrays["gold"] = gold
     if correct is not None:
         arrays["correct"] = correct
+    if not isinstance(dataset, str):
+        arrays["dataset"], dataset = dataset, ""
     given = _source_or_arrays(source, arrays)
-    options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
+    options = ReadOptions(
+        columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {}, dataset
+    )
     with _opened(given, name, format, table, missing) as opened:
         read = _reader(opened, options, corrections)
         try:
@@ -235,6 +243,7 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     rows: str = "",
     wide: Mapping[str, str] | None = None,
     missing: Sequence[str | float] = (),
+    dataset: str = "",
     gold: str | PathLike[str] | None = None,
     on: str = "",
     gold_columns: Mapping[str, str] | None = None,
@@ -244,7 +253,7 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
 
     Parameters
     ----------
-    source, name, format, columns, rows, wide, missing, gold, on, gold_columns, corrections
+    source, name, format, columns, rows, wide, missing, dataset, gold, on, gold_columns, corrections
         As in `load`. The runs of the report have in `correction_effects` what corrections change.
 
     Returns
@@ -263,7 +272,9 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     >>> calib_core.check([{"confidence": 0.9, "correct": 1}, {"confidence": 1.9, "correct": 0}]).status
     'asks'
     """
-    options = ReadOptions(columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {})
+    options = ReadOptions(
+        columns or {}, rows, wide or {}, tuple(map(str, missing)), on, gold_columns or {}, dataset
+    )
     with _opened(source, name, format, None if gold is None else Path(gold), missing) as opened:
         read = _reader(opened, options, corrections)
         report = check_file(read(AS_IT_LIES), read_again=read)
@@ -282,6 +293,10 @@ def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN4
     if "gold" in arrays:
         raise TypeError(
             "gold can be an array only where the other columns are arrays; with a file, name a table."
+        )
+    if "dataset" in arrays:
+        raise TypeError(
+            "dataset can be an array only where the other columns are arrays; with a file, give one name."
         )
     if "correct" in arrays:
         raise TypeError(
@@ -391,15 +406,6 @@ def _write(values: Values, stem: Path) -> Path:
         path = stem.with_name(f"{stem.name}.jsonl")
         path.write_text("".join(f"{json.dumps(row)}\n" for row in values), encoding="utf-8")
     return path
-
-
-def as_run(value: object) -> Run:
-    """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
-    if isinstance(value, AnswerRun | TokenRun):
-        return value
-    kind = "list" if isinstance(value, list) else value.__class__.__name__
-    hint = "choose one from the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
-    raise TypeError(f"expected a run, not {kind}: {hint}")
 
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
@@ -716,7 +722,21 @@ def concentration(
 ) -> Concentration:
     """Measure how the confidences are distributed over the bins, and whether the bins can be trusted.
 
-    Parameters, result and errors are as in `reliability`.
+    Parameters
+    ----------
+    run, method, bins, binning
+        As in `reliability`.
+
+    Returns
+    -------
+    Concentration
+
+    Raises
+    ------
+    calib_core.errors.Unavailable
+        As in `reliability`.
+    ValueError
+        If `bins` or `binning` is wrong.
     """
     return measure_concentration(_evidence(run, method), Scheme(binning, bins))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from calib_core.api import as_run, explains_keywords
+from calib_core.api import explains_keywords
 from calib_core.edges import Binning, Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
@@ -29,7 +29,7 @@ from calib_core.results.gate import (
     limit_checks,
     measure,
 )
-from calib_core.runs import Run
+from calib_core.runs import Run, as_run
 from calib_core.values import Value
 from calib_core.views.inputs import ReportInput, ReportSettings, titled_runs
 

@@ -74,6 +74,7 @@ ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
         "p_true_norm": pl.String(),
         "verbal_confidence": pl.Float64(),
         "confidence": pl.Float64(),
+        "server_confidence": pl.Float64(),
         "event_prob": pl.Float64(),
         "event": pl.Boolean(),
         "weight": pl.Float64(),
@@ -442,6 +443,15 @@ class TokenRun(Value):
 
 
 Run: TypeAlias = AnswerRun | TokenRun
+
+
+def as_run(value: object) -> Run:
+    """The value, which has to be a run; raises TypeError for anything else, such as the list of `load`."""
+    if isinstance(value, AnswerRun | TokenRun):
+        return value
+    kind = "list" if isinstance(value, list) else value.__class__.__name__
+    hint = "choose one from the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    raise TypeError(f"expected a run, not {kind}: {hint}")
 
 
 class Runs(list[Run]):

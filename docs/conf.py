@@ -31,7 +31,7 @@ author = "Calib contributors"
 copyright = f"2026, {author}"  # Sphinx reads this name
 release = VERSION
 
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
 exclude_patterns = ["templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes files of the first
 templates_path = ["templates"]

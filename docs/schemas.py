@@ -1,4 +1,4 @@
-"""Writes `docs/schema/VERB.json`: the JSON Schema of what each verb prints with `--json` (`make schemas`).
+"""Writes what each verb prints with `--json`: its JSON Schema, and one page for people (`make schemas`).
 
 A verb may print further keys one day, so the schemas allow them.
 """
@@ -12,8 +12,18 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from calib_core.cli.json_elements import ELEMENTS
+from calib_core.reporting.export.table import escape_markdown_cell
 
 FOLDER: Final = Path(__file__).parent / "schema"
+PAGE: Final = Path(__file__).parent / "json.md"
+
+_INTRODUCTION: Final = """\
+# The keys of `--json`
+
+Written by `make schemas` from `calib_core/cli/json_elements.py`. With `--json`, a verb prints one JSON list,
+and this page says what its elements hold; a verb with elements of several kinds has a table for each. Every
+element has all keys of its table. An infinite number is the text `"inf"` or `"-inf"`, NaN never occurs, and p
+is a p-value, from 0 to 1. Keys may be added; none is renamed or removed."""
 
 _WIDTH: Final = 150
 """Characters of a line of a schema, at most, where it has parts that can go on lines of their own."""
@@ -26,6 +36,9 @@ _PLAIN: Final = MappingProxyType(
         float: {"type": ["number", "string"], "pattern": "^-?inf$"},  # infinity is the text "inf"
         NoneType: {"type": "null"},
     }
+)
+_WORDS: Final = MappingProxyType(
+    {str: "text", bool: "true or false", int: "whole number", float: "number", NoneType: "null"}
 )
 
 
@@ -45,7 +58,8 @@ def schema_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401  what a type hint ma
     parts = get_args(kind)
     match get_origin(kind):
         case origin if origin is Annotated:
-            return {"description": parts[1]} | schema_of(parts[0])
+            schema = schema_of(parts[0])
+            return {"description": " ".join(filter(None, (schema.pop("description", ""), parts[1])))} | schema
         case origin if origin is Literal:
             return {"enum": list(parts)}
         case origin if origin in (Union, UnionType):
@@ -79,6 +93,49 @@ def _schema_of_union(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"anyOf": parts}
 
 
+def page_text() -> str:
+    """The page for people, as its file holds it: the elements of each verb, then the objects in them."""
+    lines, objects = [_INTRODUCTION], dict[str, type]()
+    for verb, kinds in ELEMENTS.items():
+        lines += ["", f"## calib {verb}", "", f"For programs: [{verb}.json](schema/{verb}.json)."]
+        for kind in get_args(kinds) or (kinds,):
+            lines += ["", f"{inspect.getdoc(kind)}", "", *_table_of_keys(kind, objects)]
+    lines += ["", "## Objects in these elements"]
+    shown = 0
+    while shown < len(objects):  # an object may hold others
+        name, kind = list(objects.items())[shown]
+        lines += ["", f"### {name}", "", f"{inspect.getdoc(kind)}", "", *_table_of_keys(kind, objects)]
+        shown += 1
+    return "\n".join([*lines, ""])
+
+
+def _table_of_keys(kind: Any, objects: dict[str, type]) -> list[str]:  # noqa: ANN401  as above
+    types, keys = get_type_hints(kind), _schema_of_keys(kind)["properties"]
+    rows = [
+        f"| `{key}` | {_words_of(types[key], objects)} | {escape_markdown_cell(schema['description'])} |"
+        for key, schema in keys.items()
+    ]
+    return ["| key | type | meaning |", "| --- | --- | --- |", *rows]
+
+
+def _words_of(kind: Any, objects: dict[str, type]) -> str:  # noqa: ANN401  as above
+    """A type in words; adds the objects in it to `objects`, by the name of their section."""
+    parts = get_args(kind)
+    match get_origin(kind):
+        case origin if origin is Literal:
+            return ", ".join(f'`"{part}"`' for part in parts)
+        case origin if origin in (Union, UnionType):
+            return ", or ".join(_words_of(part, objects) for part in parts)
+        case origin if origin is list:
+            return f"list, each: {_words_of(parts[0], objects)}"
+        case origin if origin is dict:
+            return f"object, each value: {_words_of(parts[1], objects)}"
+    if not is_typeddict(kind):
+        return _WORDS[kind]
+    objects[kind.__name__] = kind
+    return f"[{kind.__name__}](#{kind.__name__.lower()})"
+
+
 def _laid_out(value: object, indent: str = "") -> str:
     """JSON with each object or list on one line where it fits."""
     text = json.dumps(value, ensure_ascii=False)
@@ -96,3 +153,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for verb in ELEMENTS:
         (FOLDER / f"{verb}.json").write_text(schema_text(verb), encoding="utf-8")
+    PAGE.write_text(page_text(), encoding="utf-8")

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import streamlit as st
+
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods import METHODS
 from calib_core.metrics import DEFAULT_METRIC, METRICS
 from calib_core.metrics.accuracy import ACCURACY
+from calib_core.results.best import PairedComparison
 from calib_core.results.comparison import (
     DEFAULT_AXES,
     Comparison,
     MetricEstimate,
-    compare_runs,
+    PlacedRuns,
     of_one_kind,
+    place_runs,
 )
 from calib_core.results.defaults import default_compared_methods, default_method
 from calib_core.results.evidence import Evidence
@@ -24,21 +28,30 @@ from calib_core.results.score import metric_availability
 from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.terms import ProbabilityOf, Terms
-from calib_core.views.comparison import comparison_view
+from calib_core.views.comparison import comparison_view, picture_view
 from calib_core.wording import plural
 from pages.state.cache import cached_result
 from pages.state.progress import progress_bar
 from pages.state.runs import LoadedRun, cached_measure
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
+from pages.widgets.figure import figure_and_detail
 from pages.widgets.pages import PAGES
-from pages.widgets.pickers import select_box, selected_point
+from pages.widgets.pickers import select_box, select_point, selected_point
 from pages.widgets.reliability_diagram import show_reliability_diagram
 from pages.widgets.run_choice import RunChoice
 from pages.widgets.run_selection import RunEvidence, RunSelection, pick_judged_answer, pick_run_selection
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings_of_runs
-from pages.widgets.view import show_view
+from pages.widgets.view import (
+    show_figure_menu,
+    show_how_computed,
+    show_how_to_read,
+    show_left_out,
+    show_opening,
+    show_view_chart,
+    show_view_table,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,10 +180,10 @@ def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: s
     return picked
 
 
-def cached_comparison(choice: ComparisonChoice) -> Comparison:
-    """Return the comparison, with a progress bar while missing intervals are computed."""
+def cached_points(choice: ComparisonChoice) -> PlacedRuns:
+    """Return the runs as points, with a progress bar while missing intervals are computed."""
 
-    def compute() -> Comparison:
+    def compute() -> PlacedRuns:
         n_done = 0
         estimate = cached_measure(
             {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
@@ -183,21 +196,35 @@ def cached_comparison(choice: ComparisonChoice) -> Comparison:
                 show(n_done / (4 * len(choice.selection.run_evidences)), "Computing intervals …")
                 return estimate(evidence, metric, scheme)
 
-            return compare_runs(
+            return place_runs(
                 {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
                 choice.x,
                 choice.y,
                 choice.scheme,
                 titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
-                available_methods=available_methods,
                 judged_choice=choice.judged_choice,
                 estimator=estimate_with_progress,
-                on_progress=lambda share: show(share, "Comparing every pair …"),
             )
 
-    available_methods = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
     shown = (choice.x, choice.y, choice.scheme, choice.judged_choice)
-    return cached_result(("comparison", *choice.selection.cache_key(), available_methods, *shown), compute)
+    return cached_result(("points", *choice.selection.cache_key(), *shown), compute)
+
+
+def cached_comparison(choice: ComparisonChoice, placed: PlacedRuns) -> Comparison:
+    """Return the points compared in pairs, with a progress bar meanwhile; other axes have the same pairs."""
+
+    def compute() -> PairedComparison:
+        with progress_bar() as show:
+            return placed.pairs(lambda share: show(share, "Comparing every pair …"))
+
+    available_methods = frozenset(id_ for run in choice.selection.runs for id_ in run.report.survey.usable)
+    source = (*choice.selection.cache_key(), choice.judged_choice, tuple(placed.evidences))
+    paired = cached_result(("pairs", *source), compute)
+    shown = (choice.x, choice.y, choice.scheme)
+    return cached_result(
+        ("comparison", *source, *shown, available_methods),
+        lambda: placed.compared(paired, available_methods),
+    )
 
 
 def comparison_view_caption(choice: ComparisonChoice, result: Comparison) -> ViewCaption:
@@ -254,27 +281,33 @@ def show_point_diagram(comparison_choice: ComparisonChoice, key: str, script: st
 
 
 def page() -> None:
-    """Draw the page."""
+    """Draw the page, the picture first: to test every pair of many points takes seconds."""
     choice = shell("comparison", choose_comparison).choice
-    result = cached_comparison(choice)
-    chosen = selected_point([point.key for point in result.points])
-    show_view(
-        comparison_view(
-            result,
-            style_indices=choice.style_indices,
-            left_out=left_out(choice, result),
-            chosen=chosen,
-        ),
-        comparison_view_caption(choice, result),
-        selectable=("comparison", "points"),
-        chosen=chosen,
-        controls=lambda: show_warnings_of_runs(
-            (scored.run.title, scored.evidence) for scored in choice.selection.run_evidences
-        ),
-        detail=None
-        if chosen is None
-        else lambda: show_point_diagram(choice, chosen, PAGES["reliability"].script),
-    )
+    placed = cached_points(choice)
+    chosen = selected_point([point.key for point in placed.picture.points])
+    opening = st.container()
+    show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
+    figures, beside = figure_and_detail(has_detail=chosen is not None)
+    with figures:
+        picture = picture_view(placed.picture, style_indices=choice.style_indices, chosen=chosen)
+        show_view_chart(picture.figures[0], select=select_point)
+        menu = st.container()
+        show_how_to_read(picture, is_selectable=True)
+    if chosen is not None:
+        with beside:
+            show_point_diagram(choice, chosen, PAGES["reliability"].script)
+    with opening:
+        result = cached_comparison(choice, placed)
+        view = comparison_view(
+            result, style_indices=choice.style_indices, left_out=left_out(choice, result), chosen=chosen
+        )
+        show_opening(view)
+    with menu:
+        show_figure_menu(view, view.figures[0])
+    show_how_computed(view, comparison_view_caption(choice, result))
+    for table in view.tables:
+        show_view_table(view, table, chosen=chosen, select=select_point)
+    show_left_out(view)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from calib_core.results.groups import (
     GroupBy,
     GroupOrder,
     GroupResults,
-    group_by_choices,
     groups_of_rows,
     groups_of_runs,
     row_groups,
@@ -55,7 +54,7 @@ from calib_core.views.view import View
 from pages.state.cache import cached_result
 from pages.state.markdown import escape_markdown
 from pages.state.progress import progress_bar
-from pages.state.runs import LoadedRun, slug
+from pages.state.runs import LoadedRun, cached_groupings, slug
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
 from pages.widgets.export import Export, make_file_stem
@@ -172,7 +171,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
         for scored in selection.run_evidences
         if isinstance(scored.evidence, AnswerEvidence)
     }
-    groupings = group_by_choices({id_: evidence.run for id_, evidence in evidences.items()})
+    groupings = cached_groupings([run for run in selection.runs if run.id in evidences])
     if not groupings:
         raise Unavailable(NO_GROUPS)
     by = url_state.pick("by", list(groupings), next(iter(groupings)))
@@ -189,9 +188,7 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
 
 def _run_limit(url_state: UrlState, runs: Sequence[LoadedRun]) -> tuple[int, str] | None:
     """Return how many runs fit the grouping, and why; the address holds it before its control is drawn."""
-    groupings = group_by_choices(
-        {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
-    )
+    groupings = cached_groupings(runs)
     by = url_state.requested("by", "")
     grouping = groupings.get(by) or next(iter(groupings.values()), None)
     return (MAX_SERIES, TOO_MANY_RUNS) if grouping and grouping.target == "rows" else None

@@ -54,7 +54,7 @@ from pages.widgets.figure import side_by_side
 from pages.widgets.multiselect import multiselect
 from pages.widgets.pages import has_confidence
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
-from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with
+from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with, show_run_shortcuts
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
 from pages.widgets.view import show_view_figure, show_view_tiles
@@ -134,16 +134,20 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         "nothing to show for these runs are left out and listed.",
         placeholder="Choose a section",
     )
-    selected = multiselect(
-        url_state,
-        "reported",
-        list(titles),
-        label="Runs",
-        title_of=lambda id_: titles[id_],
-        default=[run.id for run in runs_to_report(url_state, runs)],
-        help_="The runs in the report.",
-        placeholder="Choose a run",
-    )
+    selected: list[str] = []
+    try:
+        selected = multiselect(
+            url_state,
+            "reported",
+            list(titles),
+            label="Runs",
+            title_of=lambda id_: titles[id_],
+            default=[run.id for run in runs_to_report(url_state, runs)],
+            help_="The runs in the report.",
+            placeholder="Choose a run",
+        )
+    finally:  # also below a list that was emptied
+        show_run_shortcuts("reported", runs, titles, selected, len(runs))
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
         tuple(id_ for id_ in titles if id_ in selected),
@@ -432,7 +436,7 @@ def _show_card(view: View, number: int) -> None:
     """Draw one run: its diagram, and beside it the verdict and three numbers."""
     left, right = side_by_side()
     with left:
-        show_view_figure(view, replace(view.figures[0], id=f"preview_{number}"))
+        show_view_figure(view, replace(view.figures[0], id=f"card_{number}", title=view.title))
     with right:
         st.subheader(escape_markdown(view.title), anchor=False)
         st.caption(escape_markdown(view.method_title))

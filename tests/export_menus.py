@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from streamlit.testing.v1 import AppTest
 
 import screens
@@ -9,14 +11,18 @@ from screens import walk
 
 
 def menu_keys(at: AppTest) -> list[str]:
-    """The keys of the menus on the page."""
+    """The keys of the menus on the page, each of which says what it exports."""
     blocks = (getattr(node, "proto", None) for node in walk(at.main))
-    ids = [
-        block.id
+    menus = [
+        block
         for block in blocks
-        if block is not None and type(block).__name__ == "Block" and block.HasField("popover")
+        if block is not None
+        and type(block).__name__ == "Block"
+        and block.HasField("popover")
+        and "-export_" in block.id
     ]
-    return [id_.split("-", 2)[2] for id_ in ids if "-export_" in id_]
+    assert all(re.fullmatch(r"Export \*\*[^*].*\*\*", menu.popover.label) for menu in menus)
+    return [menu.id.split("-", 2)[2] for menu in menus]
 
 
 def open_menus(at: AppTest) -> AppTest:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -11,14 +13,22 @@ import tarfile
 import time
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import hatchling.build
 import psutil
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets import Origin, Subprotocol
@@ -27,6 +37,7 @@ from websockets.sync.client import connect
 from app_server import HOST, ROOT, Server, environment, wait_until_healthy
 from calib_core.version import VERSION
 from core.cli_calls import write
+from test_requirements import PROJECT, requirements
 
 APP = "calib_core/_app"
 SHIPPED = ("calib_core", "pages", "data", ".streamlit", "app.py")
@@ -76,9 +87,11 @@ def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
     return fresh
 
 
-def _run(*words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+def _run(
+    *words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 120
+) -> str:
     done = subprocess.run(
-        [*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120
+        [*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=timeout
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -133,13 +146,25 @@ def test_it_scores_a_file_where_it_is_installed(installed: Installed) -> None:
     assert f"Calib {VERSION}," in report.read_text(encoding="utf-8")
 
 
-APP_PACKAGES = ("streamlit", "pandas", "starlette", "altair", "pydeck", "tornado")
+def needed(listed: Sequence[str]) -> dict[str, Distribution]:
+    """What pip installs for these requirements, by name, as this environment has it."""
+    found: dict[str, Distribution] = {}
+    waiting = [(Requirement(line), {""}) for line in listed]
+    while waiting:
+        one, extras = waiting.pop()
+        name = canonicalize_name(one.name)
+        if name not in found and (
+            one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+        ):
+            found[name] = distribution(name)
+            waiting += [(Requirement(line), {"", *one.extras}) for line in found[name].requires or ()]
+    return found
 
 
-@pytest.fixture
-def core_installed(built: tuple[Path, Path], tmp_path: Path) -> Installed:
-    """The wheel with what this environment has, but for what the app alone needs."""
-    folder = tmp_path / "core"
+@pytest.fixture(scope="module")
+def core_installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel, and what it needs without extras as this environment has it."""
+    folder = tmp_path_factory.mktemp("core")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     home, others = folder / "home", folder / "others"
     home.mkdir()
@@ -147,31 +172,212 @@ def core_installed(built: tuple[Path, Path], tmp_path: Path) -> Installed:
     core = Installed(folder / "venv", home)
     python = core.environment / "bin" / "python"
     _run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", built[1])
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if not entry.name.lower().startswith((*APP_PACKAGES, "calib")) and entry.suffix != ".pth":
-            (others / entry.name).symlink_to(entry)
+    for package in needed(PROJECT["dependencies"]).values():
+        for top in {path.parts[0] for path in package.files or ()} - {"..", "__pycache__"}:
+            (others / top).symlink_to(str(package.locate_file(top)))
     (core.packages / "dependencies.pth").write_text(str(others), encoding="utf-8")
     return core
 
 
-def test_the_core_works_without_the_packages_of_the_app(core_installed: Installed) -> None:
+_NAMES = """
+import json
+from importlib.metadata import distributions
+print(json.dumps([package.name for package in distributions()]))
+"""
+
+
+def _megabytes(packages: Iterable[Distribution]) -> float:
+    paths = [Path(str(package.locate_file(path))) for package in packages for path in package.files or ()]
+    return sum(path.stat().st_size for path in paths if path.is_file()) / 1e6
+
+
+def test_an_installation_takes_what_the_documentation_says(core_installed: Installed) -> None:
+    pins = requirements("requirements.txt") | requirements("constraints.txt")
+    core = needed(PROJECT["dependencies"])
+    app = needed([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]])
+    if sys.platform != "linux" or any(pins[name] != Version(one.version) for name, one in app.items()):
+        pytest.skip("the sizes are those of the pinned versions on Linux")
+    (calib,) = distributions(name="calib", path=[str(core_installed.packages)])
+    sizes = {name: _megabytes([package]) for name, package in {**core, "calib": calib}.items()}
+    words = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", words, re.MULTILINE)
+    assert sizes == pytest.approx({name: float(size) for name, size in rows}, rel=0.25, abs=0.5)
+    for command, packages in (("pip install .", core), ("pip install '.[app]'", app)):
+        (told,) = re.findall(rf"`{re.escape(command)}`\s(?:takes\s)?(\d+) MB in (\d+)", words)
+        assert int(told[1]) == len(packages) + 1
+        assert int(told[0]) == pytest.approx(_megabytes([*packages.values(), calib]), rel=0.1)
+    names = json.loads(core_installed.run("python", "-c", _NAMES))
+    assert {canonicalize_name(name) for name in names} == sizes.keys()
+
+
+_DAY = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import calib_core as cc
+import polars as pl
+
+
+def brier(run):
+    return float(cc.score(run, metric="brier"))
+
+
+if __name__ == "__main__":
+    runs = cc.load(pl.read_csv("answers.csv"))
+    small, large = runs
+    for metric in ("ece", "brier"):
+        print(metric, f"{cc.score(small, metric=metric):.3f}")
+    print("best:", cc.compare(runs).to_frame()["run"][0])
+    fitted = cc.recalibrate(small, by="platt")
+    later = pl.read_csv("later.csv")
+    mapped = later.with_columns(recalibrated=fitted.map(later["confidence"]))
+    print("kept:", *mapped.columns)
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        print("pool:", list(pool.map(brier, runs)) == [brier(run) for run in runs])
+    print("bars:", cc.reliability(small).figure().data[0].type)
+"""
+
+
+def _answers(shifts: Mapping[str, float], n: int = 100) -> str:
+    """A CSV of models, each so far too sure of itself, with columns that are not Calib's."""
+    lines = ["ticket,model,region,confidence,correct"]
+    for model, shift in shifts.items():
+        for at in range(n):
+            confidence = 0.55 + 0.4 * at / n
+            lines.append(
+                f'"{at}, {model}",{model},eu,{confidence:.3f},{int(at * 7 % n < n * (confidence - shift))}'
+            )
+    return "\n".join([*lines, ""])
+
+
+def test_the_day_of_an_engineer(core_installed: Installed) -> None:
+    """A script, a gate in a pipe, a map on the command line, a report: all with the core alone."""
     core = core_installed
-    write(core.home, "quiz.csv", "id,confidence,correct\na,0.9,1\nb,0.9,0\nc,0.6,1\nd,0.6,1\n")
-    for words in (
-        ("convert", "quiz.csv", "-o", "quiz.parquet"),
-        ("check", "quiz.parquet"),
-        ("score", "quiz.parquet"),
-        ("report", "quiz.parquet", "--page", "all", "-o", "quiz.html"),
-        ("gate", "quiz.parquet", "--max", "brier=1"),
+    write(core.home, "answers.csv", _answers({"small": 0.25, "large": 0.02}))
+    later = write(core.home, "later.csv", _answers({"small": 0.25}))
+    write(core.home, "day.py", _DAY)
+    lines = core.run("python", "day.py").splitlines()
+    values = {metric: float(value) for metric, value in map(str.split, lines[:2])}
+    assert values["ece"] == pytest.approx(0.25, abs=0.02)
+    assert values["brier"] > values["ece"] / 2
+    assert lines[2:] == [
+        "best: large", "kept: ticket model region confidence correct recalibrated", "pool: True", "bars: bar",
+    ]  # fmt: skip
+
+    core.run("calib", "recalibrate", "answers.csv", "--run", "small", "-o", "map.json")
+    core.run("calib", "recalibrate", "later.csv", "--apply", "map.json", "-o", "recalibrated.csv")
+    written = (core.home / "recalibrated.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.rpartition(",")[0] for line in written] == later.read_text(encoding="utf-8").splitlines()
+    assert written[0].endswith(",confidence.recalibrated")
+
+    gate = "calib gate answers.csv --max ece={} --format junit | tee gate.xml"
+    for limit, code, failures in ((0.5, 0, "0"), (0.1, 1, "1")):
+        assert _in_bash(core, f"set -o pipefail; {gate.format(limit)}").returncode == code
+        assert ET.parse(core.home / "gate.xml").getroot().attrib["failures"] == failures  # noqa: S314
+
+    core.run("calib", "convert", "answers.csv", "-o", "answers.parquet")
+    core.run("calib", "report", "answers.parquet", "--page", "all", "-o", "answers.html")
+    refused = _in_bash(core, "calib app")
+    assert (refused.returncode, "pip install 'calib[app]'" in refused.stderr) == (2, True)
+
+
+def _in_bash(place: Installed, line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash, with the programs of the environment."""
+    path = {"PATH": f"{place.environment / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "--norc", "-c", line, "bash", *arguments],  # noqa: S607
+        cwd=place.home, env=environment(place.home) | path,
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+_TAB = """
+source ~/.bashrc
+COMP_WORDS=(calib "$@")
+COMP_CWORD=$#
+_calib_completion calib
+echo "${COMPREPLY[@]}"
+"""
+
+
+def test_a_shell_completes_verbs_options_and_ids(core_installed: Installed) -> None:
+    """In bash; of zsh and fish, which may not be here, what their scripts ask is answered."""
+    done = _in_bash(core_installed, "calib --install-completion; true")
+    assert (done.stderr, "bash completion installed" in done.stdout) == ("", True)
+    for typed, expected in (
+        (["re"], {"recalibrate", "reduce", "report"}),
+        (["score", "quiz.csv", "--me"], {"--method", "--metric"}),
+        (["score", "--metric", "auro"], {"auroc"}),
+        (["score", "--method", "p_"], {"p_true"}),
+        (["recalibrate", "--by", "p"], {"platt"}),
+        (["judge", "--metric", "kap"], {"kappa"}),
+        (["score", "--labels", ""], {"top", "all"}),
+        (["score", "qu"], set[str]()),  # bash completes files itself
     ):
-        core.run("calib", *words)
-    code = "import calib_core as cc; print(cc.reliability(*cc.load('quiz.csv')).figure().data[0].type)"
-    assert core.run("python", "-c", code).strip() == "bar"
-    calib = core.environment / "bin" / "calib"
-    done = subprocess.run(
-        [calib, "app"], cwd=core.home, env=environment(core.home), capture_output=True, text=True, check=False
+        assert set(_in_bash(core_installed, _TAB, *typed).stdout.split()) == expected, typed
+    for shell in ("zsh", "fish"):
+        asks = f"_CALIB_COMPLETE=complete_{shell} _TYPER_COMPLETE_FISH_ACTION=get-args"
+        told = _in_bash(core_installed, f"{asks} _TYPER_COMPLETE_ARGS='calib score --me' calib").stdout
+        assert set(re.findall(r"--me\w+", told)) == {"--method", "--metric"}
+
+
+def _health_check() -> list[str]:
+    """The command by which docker asks the container whether it is well."""
+    (command,) = re.findall(
+        r"^    CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert (done.returncode, "pip install 'calib[app]'" in done.stderr) == (2, True)
+    return json.loads(command)
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (404, 0), (500, 1)])
+def test_the_container_is_well_where_the_server_answers(status: int, code: int) -> None:
+    """Also with 404, which the root is where the app is served below a path."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_request(self, *_: object, **__: object) -> None:
+            """Nothing is printed."""
+
+    with HTTPServer((HOST, 0), Answer) as server:
+        program, option, text = _health_check()
+        text = text.replace("8501", str(server.server_port))
+        with ThreadPoolExecutor(1) as pool:
+            answered = pool.submit(server.handle_request)
+            done = subprocess.run([sys.executable, option, text], check=False, timeout=60)
+            answered.result()
+    assert (program, done.returncode) == ("python", code)
+
+
+def _builder() -> str | None:
+    """The program that builds images here, if one does: the client of docker may lack its server."""
+    for program in ("docker", "podman"):
+        with suppress(FileNotFoundError, subprocess.TimeoutExpired):
+            if (
+                subprocess.run([program, "info"], capture_output=True, check=False, timeout=30).returncode
+                == 0
+            ):
+                return program
+    return None
+
+
+def test_the_image_serves_the_dashboard_and_not_as_root() -> None:
+    builder = _builder()
+    if builder is None:
+        pytest.skip("neither docker nor podman runs here")
+    image = _run(builder, "build", "--quiet", ROOT, timeout=1200).strip()
+    container = _run(builder, "run", "--detach", "--rm", image, "--base-path", "calib").strip()
+    try:
+        assert _run(builder, "exec", container, "id", "-u").strip() == "1000"
+        deadline = time.monotonic() + 120
+        ask = [builder, "exec", container, *_health_check()]
+        while subprocess.run(ask, capture_output=True, check=False).returncode:
+            assert time.monotonic() < deadline
+            time.sleep(1)
+    finally:
+        _run(builder, "stop", container)
 
 
 @pytest.fixture

@@ -77,6 +77,7 @@ class InputFiles:
         rows: cli_options.RowsOption = "",
         wide: cli_options.WideOption = None,
         missing: cli_options.MissingOption = None,
+        dataset: cli_options.DatasetOption = "",
         gold: cli_options.GoldOption = None,
         on: cli_options.OnOption = "",
         gold_mappings: cli_options.GoldMappingOption = None,
@@ -99,7 +100,7 @@ class InputFiles:
         if gold_mappings and gold is None:
             raise typer.BadParameter("expected a table to go with it, --gold TABLE", param_hint="--map-gold")
         of_gold = _parse_pairs(gold_mappings or (), "--map-gold", "COLUMN=NAME")
-        options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on, of_gold)
+        options = ReadOptions(columns, rows, patterns, tuple(missing or ()), on, of_gold, dataset)
         return cls((), format_id, options, skip_bad_rows, gold, corrections, together)
 
     def read(self, path: Path, name: str, further: ReadOptions = AS_IT_LIES) -> Reading:

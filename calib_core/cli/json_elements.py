@@ -41,9 +41,9 @@ class Missing(TypedDict):
 
     n: Annotated[int, "Rows with an outcome and no confidence."]
     n_right: Annotated[int, "How many of them are right."]
-    p: Annotated[float | None, "Of equal accuracy."]
-    accuracy_without: float
-    accuracy_with: float | None
+    p: Annotated[float | None, "p of equal accuracy."]
+    accuracy_without: Annotated[float, "Of rows without a confidence."]
+    accuracy_with: Annotated[float | None, "Of rows with a confidence."]
     reason: Annotated[str | None, "Why there is no p."]
 
 
@@ -55,13 +55,13 @@ class EffectOfCorrections(TypedDict):
 
     method: Id
     right_to_wrong: Annotated[int, "Answers that were right and are now wrong."]
-    wrong_to_right: int
+    wrong_to_right: Annotated[int, "Answers that were wrong and are now right."]
     n_used_before: Annotated[int, "Rows with a confidence and an outcome, before."]
-    n_used: int
-    accuracy_before: float | None
-    accuracy: float | None
+    n_used: Annotated[int, "Rows with a confidence and an outcome, after."]
+    accuracy_before: Annotated[float | None, "Of the rows with both, before."]
+    accuracy: Annotated[float | None, "Of the rows with both, after."]
     ece_before: Annotated[float | None, "With 10 bins of equal width."]
-    ece: float | None
+    ece: Annotated[float | None, "The same after."]
 
 
 class CorrectionCounts(TypedDict):
@@ -80,11 +80,11 @@ class Change(TypedDict):
     """One question that is left out or corrected."""
 
     row: Annotated[int, "Its row in the file, from 1."]
-    id: str | None
-    subject: str | None
-    change: Literal["left out", "right answer", "outcome"]
-    before: str | None
-    after: str | None
+    id: Annotated[str | None, "Its id; null where the file has none."]
+    subject: Annotated[str | None, "Its subject; null where the file has none."]
+    change: Annotated[Literal["left out", "right answer", "outcome"], "What was done to it."]
+    before: Annotated[str | None, "The right answer or outcome in the file."]
+    after: Annotated[str | None, "The one in the table; null where the question is left out."]
     reason: Annotated[str | None, "As the table says."]
 
 
@@ -92,7 +92,7 @@ class RunCorrections(CorrectionCounts):
     """What a table of corrections changed in a run, question by question."""
 
     effects: Annotated[list[EffectOfCorrections], "By method."]
-    changes: list[Change]
+    changes: Annotated[list[Change], "By question, in the order of the file."]
 
 
 class _Judged(_Computed):
@@ -108,9 +108,9 @@ class _Score(_Judged):
         float | None, "Share of draws of a calibrated model in which the number is at least as large."
     ]
     null_median: Annotated[float | None, "Median over these draws."]
-    draws: int | None
+    draws: Annotated[int | None, "How many draws; null without a p."]
     interval: IntervalEnds
-    interval_method: str | None
+    interval_method: Annotated[str | None, "How the interval was computed; null without one."]
     missing: Lacking
     corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
     n_effective: Annotated[float | None, "Effective number of the rows used; null where all count alike."]
@@ -125,20 +125,22 @@ class ScoreElement(_Score):
 class BoundsElement(_Score):
     """A metric of which only bounds are known."""
 
-    low: float
-    high: float
+    low: Annotated[float, "What the metric is at least."]
+    high: Annotated[float, "What the metric is at most."]
 
 
 class VerdictElement(_Judged):
     """The verdict on one run and method."""
 
-    metric: Literal["verdict"]
-    value: VerdictKind
+    metric: Annotated[Literal["verdict"], "Tells a verdict from a score."]
+    value: Annotated[VerdictKind, "The verdict as one word, not a number."]
     words: Annotated[str, "The verdict in words."]
-    p: Annotated[float | None, "Of calibration; null without a test."]
-    p_level: Annotated[float | None, "Of the level alone."]
-    p_slope: Annotated[float | None, "Of the slope alone; null if all confidences are equal."]
-    p_curve: Annotated[float | None, "Of what groups show beyond level and slope; null if they show no more."]
+    p: Annotated[float | None, "p of calibration; null without a test."]
+    p_level: Annotated[float | None, "p of the level alone."]
+    p_slope: Annotated[float | None, "p of the slope alone; null if all confidences are equal."]
+    p_curve: Annotated[
+        float | None, "p of what groups show beyond level and slope; null if they show no more."
+    ]
     q: Annotated[float | None, "p, corrected for all verdicts printed (Benjamini–Hochberg)."]
     level: Annotated[float | None, "Mean confidence minus accuracy."]
     slope: Annotated[float | None, "Below 1 if confidences are too extreme; null if it cannot be fitted."]
@@ -149,7 +151,7 @@ class VerdictElement(_Judged):
     score_note: Annotated[str | None, "Whether it is on a score or on the model; null where on the model."]
     held_out_gap: Annotated[float | None, "Level of the held-out share of samples; null except for F_CS."]
     held_out_low: Annotated[float | None, "Its 95 % interval."]
-    held_out_high: float | None
+    held_out_high: Annotated[float | None, "Its upper end."]
     reading: Annotated[str, "The verdict as a sentence."]
     missing: Lacking
 
@@ -158,13 +160,13 @@ class Bin(TypedDict):
     """One bin that is not empty."""
 
     bin: Annotated[int, "Its number, from 1."]
-    low: float
-    high: float
-    count: int
-    confidence: Annotated[float, "Mean."]
-    accuracy: float
+    low: Annotated[float, "Lower edge, as a confidence."]
+    high: Annotated[float, "Upper edge."]
+    count: Annotated[int, "Pairs in it."]
+    confidence: Annotated[float, "Mean confidence of its pairs."]
+    accuracy: Annotated[float, "Share of its pairs whose outcome is right."]
     accuracy_low: Annotated[float | None, "Null where pairs are not independent, as is the upper end."]
-    accuracy_high: float | None
+    accuracy_high: Annotated[float | None, "Upper end."]
     gap: Annotated[float, "Confidence minus accuracy."]
 
 
@@ -173,19 +175,19 @@ class BinsElement(_Judged):
 
     metric: Id
     value: Annotated[float | None, "The metric; null where only bounds are known."]
-    binning: Binning
+    binning: Annotated[Binning, "How the edges were chosen."]
     reading: Annotated[str, "The diagram in a sentence."]
-    bins: list[Bin]
+    bins: Annotated[list[Bin], "In ascending order."]
 
 
 class Bounds(TypedDict):
     """The bounds of a value that is not known exactly."""
 
-    low: float
-    high: float
+    low: Annotated[float, "What it is at least."]
+    high: Annotated[float, "What it is at most."]
 
 
-ByBins: TypeAlias = Annotated[dict[str, float] | None, "By M, as text."]
+ByBins: TypeAlias = dict[str, float] | None
 
 
 class SweepElement(_Computed):
@@ -194,25 +196,25 @@ class SweepElement(_Computed):
     metric: Id
     values: Annotated[dict[str, float | Bounds | None], "By M, as text; null where refused."]
     rsd: Annotated[float | None, "Relative standard deviation of the values."]
-    ddof: int
+    ddof: Annotated[int, "0: standard deviation of a population, 1: of a sample, in the RSD."]
     p: Annotated[dict[str, float | None] | None, "By M, as text: of a value as large by chance."]
-    null_median: ByBins
-    null_low: ByBins
-    null_high: ByBins
-    fitted_median: ByBins
-    fitted_low: ByBins
-    fitted_high: ByBins
+    null_median: Annotated[ByBins, "Median over draws of a calibrated model, by M as text."]
+    null_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
+    null_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
+    fitted_median: Annotated[ByBins, "Median over draws of a model that fits the run, by M as text."]
+    fitted_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
+    fitted_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
     rise_by_noise: Annotated[float | None, "From the first M to the last, of a model that fits the run."]
-    rise_p: float | None
-    rsd_p: float | None
-    rsd_null_median: float | None
-    rsd_null_low: float | None
-    rsd_null_high: float | None
-    draws: int | None
-    seed: int | None
+    rise_p: Annotated[float | None, "p of a rise at least as large by noise alone."]
+    rsd_p: Annotated[float | None, "p of an RSD at least as large from a calibrated model."]
+    rsd_null_median: Annotated[float | None, "Median RSD of a calibrated model."]
+    rsd_null_low: Annotated[float | None, "5th percentile."]
+    rsd_null_high: Annotated[float | None, "95th percentile."]
+    draws: Annotated[int | None, "How many draws these are taken over; null without any."]
+    seed: Annotated[int | None, "Of the draws."]
     ceiling: Annotated[float | None, "Largest value that the metric can take on these rows."]
     refused: Annotated[dict[str, str], "M, as text → why there is no value."]
-    remarks: list[str]
+    remarks: Annotated[list[str], "What a reader has to know about this curve."]
     reading: Annotated[str, "How the values vary over M, as a sentence."]
     chance: Annotated[str, "How much of that chance alone would give."]
 
@@ -222,26 +224,26 @@ class AuditElement(_Computed):
 
     metric: Id
     convention: Annotated[str, "Its id."]
-    title: str
-    tool: str | None
-    version: str | None
-    bins: int | None
-    binning: Binning | None
-    closed: Closed | None
-    norm: Norm
-    value: float
+    title: Annotated[str, "Its name."]
+    tool: Annotated[str | None, "The program whose convention it is."]
+    version: Annotated[str | None, "The version of it that was checked."]
+    bins: Annotated[int | None, "M, the number of bins."]
+    binning: Annotated[Binning | None, "How the edges are chosen."]
+    closed: Annotated[Closed | None, "The side on which a bin holds its edge."]
+    norm: Annotated[Norm, "How the gaps of the bins become one number."]
+    value: Annotated[float, "The calibration error, from 0 to 1."]
     default: Annotated[bool, "Whether the other verbs use it."]
     verified: Annotated[str, "What the value was checked against."]
-    source: str
+    source: Annotated[str, "Where the convention is defined."]
 
 
 class Difference(TypedDict):
     """After minus before; below 0 where the map helps, null without an interval."""
 
-    ece: float | None
-    brier: float | None
-    nll: float | None
-    interval: Annotated[dict[str, list[float] | None], "By metric, 95 %."]
+    ece: Annotated[float | None, "Of the ECE."]
+    brier: Annotated[float | None, "Of the Brier score."]
+    nll: Annotated[float | None, "Of the negative log-likelihood."]
+    interval: Annotated[dict[str, list[float] | None], "Of the difference out of fold, by metric, 95 %."]
     p: Annotated[dict[str, float | None], "By metric, two-sided."]
 
 
@@ -253,10 +255,10 @@ class RecalibrationElement(_Computed):
     after: Annotated[dict[str, float], "By metric."]
     difference: Difference
     gain: Annotated[bool, "Whether the Brier score is lower beyond chance."]
-    folds: int
-    seed: int
+    folds: Annotated[int, "How many folds the questions were dealt into."]
+    seed: Annotated[int, "Of the folds."]
     target: Annotated[str, "What the map changes: confidence or choices."]
-    parameters: dict[str, float | list[float]]
+    parameters: Annotated[dict[str, float | list[float]], "Of the map that is fitted to all rows."]
     reading: Annotated[str, "The result as a sentence."]
 
 
@@ -275,23 +277,23 @@ class AppliedElement(_OfRun):
 class Estimate(TypedDict):
     """A metric, with its interval where it has one."""
 
-    value: float
-    low: float | None
-    high: float | None
+    value: Annotated[float, "The metric."]
+    low: Annotated[float | None, "Lower end of its 95 % interval."]
+    high: Annotated[float | None, "Upper end."]
 
 
 class CompareElement(_Computed):
     """One run and method, by its top label."""
 
     accuracy: Annotated[float, "Of the rows with a confidence."]
-    accuracy_low: float | None
-    accuracy_high: float | None
+    accuracy_low: Annotated[float | None, "Lower end of its 95 % interval."]
+    accuracy_high: Annotated[float | None, "Upper end."]
     accuracy_of_all: Annotated[float, "Of all rows with an outcome; what runs are ranked by."]
-    accuracy_of_all_low: float | None
-    accuracy_of_all_high: float | None
-    brier: float
-    brier_low: float | None
-    brier_high: float | None
+    accuracy_of_all_low: Annotated[float | None, "Lower end of its 95 % interval."]
+    accuracy_of_all_high: Annotated[float | None, "Upper end."]
+    brier: Annotated[float, "Brier score of the rows with a confidence."]
+    brier_low: Annotated[float | None, "Lower end of its 95 % interval."]
+    brier_high: Annotated[float | None, "Upper end."]
     skill: Annotated[float | None, "1 − Brier/(a(1−a)), a being the accuracy; null where that is 0 or 1."]
     best: Annotated[bool, "Whether it cannot be told from the best by skill."]
     best_by: Annotated[list[str], "The metrics by which it cannot be told from the best."]
@@ -303,7 +305,7 @@ class CompareElement(_Computed):
 class Side(_OfFile):
     """One side of a pair."""
 
-    run: str
+    run: Annotated[str, "The run's label."]
     method: Id
 
 
@@ -311,37 +313,39 @@ class PairElement(TypedDict):
     """One difference, a − b, on common questions (--pairs)."""
 
     metric: Id
-    a: Side
-    b: Side
-    difference: float
+    a: Annotated[Side, "The one that is subtracted from."]
+    b: Annotated[Side, "The one that is subtracted."]
+    difference: Annotated[float, "The metric of a minus that of b."]
     interval: Annotated[list[float], "Lower and upper end, 95 %."]
-    p: float
+    p: Annotated[float, "p of no difference, two-sided."]
     p_holm: Annotated[float, "p, corrected for all pairs (Holm)."]
     n_common: Annotated[int, "Questions that both have."]
-    clusters: int
+    clusters: Annotated[
+        int, "Groups of common questions that may depend on each other; a question by itself is one."
+    ]
 
 
 class SizeMean(TypedDict):
     """The metric at one N'; null where refused."""
 
-    mean: float | None
+    mean: Annotated[float | None, "Over the draws."]
     std: Annotated[float | None, "Over the draws."]
-    draws: int
+    draws: Annotated[int, "How many draws."]
 
 
 class SampleRange(TypedDict):
     """Samples that the questions have."""
 
-    fewest: int
-    most: int
+    fewest: Annotated[int, "The fewest that a question has."]
+    most: Annotated[int, "The most that a question has."]
 
 
 class SizeDifference(TypedDict):
     """Brier score at this N' minus that at the largest which is not greyed, with its 95 % interval."""
 
-    value: float
-    low: float
-    high: float
+    value: Annotated[float, "The difference."]
+    low: Annotated[float, "Lower end of its interval."]
+    high: Annotated[float, "Upper end."]
 
 
 class EnoughSamples(TypedDict):
@@ -356,10 +360,10 @@ class EnoughSamples(TypedDict):
 class BaselineValue(TypedDict):
     """The metric of a method that needs no samples."""
 
-    value: float
-    judged: str
+    value: Annotated[float, "The metric."]
+    judged: Annotated[str, "Which answer the outcome belongs to."]
     n: Annotated[int, "Questions that have this confidence."]
-    recipe: str
+    recipe: Annotated[str, "How the number was made."]
 
 
 class SamplesElement(_Computed):
@@ -367,13 +371,13 @@ class SamplesElement(_Computed):
 
     metric: Id
     sizes: Annotated[dict[str, SizeMean], "By N', as text."]
-    repeats: int
-    seed: int
+    repeats: Annotated[int, "Draws that were asked for at each size."]
+    seed: Annotated[int, "Of the draws."]
     samples: SampleRange
     absent: Annotated[dict[str, int], "N', as text → draws without a confidence."]
     greyed: Annotated[dict[str, str], "N', as text → why the spread over its draws is too small."]
     refused: Annotated[dict[str, str], "N', as text → why it was not drawn."]
-    enough: EnoughSamples | None
+    enough: Annotated[EnoughSamples | None, "Null for a method without such a result."]
     baselines: Annotated[dict[str, BaselineValue], "By method."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     reading: Annotated[str, "The result as a sentence."]
@@ -383,36 +387,39 @@ class SamplesElement(_Computed):
 class Threshold(TypedDict):
     """A confidence from which on the model answers; numbers are null where there is none."""
 
-    threshold: float | None
+    threshold: Annotated[float | None, "The smallest confidence that is answered."]
     answered: Annotated[float | None, "Share of all rows with an outcome, with a confidence or without."]
     accuracy: Annotated[float | None, "Of the answered rows."]
     accuracy_low: Annotated[float | None, "Lower bound of the accuracy."]
-    n_answered: int | None
+    n_answered: Annotated[int | None, "Answered rows."]
 
 
 class ThresholdCosts(TypedDict):
     """What thresholds cost per question, and what it costs to believe the confidence."""
 
-    wrong: float
-    handed_on: float
+    wrong: Annotated[float, "Cost of a wrong answer, as given."]
+    handed_on: Annotated[float, "Cost of a question that is handed on, as given."]
     believed_threshold: Annotated[float, "1 − handed_on / wrong, if the confidence is calibrated."]
     believed_answered: Annotated[float, "Share of all rows with an outcome."]
-    believed_cost: float
+    believed_cost: Annotated[float, "Cost per question at that threshold, on these rows."]
     cheapest_threshold: Annotated[float | None, "On these rows; null to hand every question on."]
-    cheapest_answered: float
+    cheapest_answered: Annotated[float, "Share of all rows with an outcome."]
     cheapest_cost: Annotated[float, "Chosen on the rows it is judged on, so too low."]
     price: Annotated[float | None, "believed_cost − cheapest_cost; null with too few questions."]
     interval: IntervalEnds
-    recipe: str
+    recipe: Annotated[str, "How the numbers were made."]
 
 
 class ThresholdElement(_Judged, Threshold):
     """The guaranteed threshold of one run and method, and the empirical one."""
 
-    guaranteed: bool
+    guaranteed: Annotated[bool, "Whether there is a guaranteed threshold."]
     reason: Annotated[str | None, "Why there is no guaranteed threshold."]
-    empirical: Threshold | None
-    target_accuracy: float
+    empirical: Annotated[
+        Threshold | None,
+        "The one that reaches the target on these very rows, without a guarantee; null where none does.",
+    ]
+    target_accuracy: Annotated[float, "The accuracy that was asked for."]
     confidence: Annotated[float, "How sure the guarantee is."]
     missing: Lacking
     costs: Annotated[ThresholdCosts | None, "With --cost-wrong and --cost-handed-on."]
@@ -425,7 +432,7 @@ class JudgeElement(_OfRun):
     group: Annotated[str | None, "The group; null for all rows."]
     metric: Id
     method: Annotated[str, "Of κ and α: weights or level; of pass_rate: how it was estimated."]
-    title: str
+    title: Annotated[str, "The measure in words."]
     value: Annotated[float | None, "Null where the method says nothing about these rows."]
     interval: IntervalEnds
     n: Annotated[int, "Rows that the judge labelled."]
@@ -441,15 +448,15 @@ class GateElement(_OfRun):
     rule: Annotated[str, "As it is typed."]
     method: Annotated[str | None, "Null for a rule about the whole run."]
     value: Annotated[float | None, "Null where it is not defined."]
-    limit: float | None
+    limit: Annotated[float | None, "What the value is compared with; null for a rule without a number."]
     interval: IntervalEnds
     held: Annotated[
         bool | None, "Null for what could not be checked or decided, which does not count as passing."
     ]
-    kind: RuleKind
-    metric: str | None
+    kind: Annotated[RuleKind, "What the rule is about."]
+    metric: Annotated[str | None, "The id of its metric; null for a rule about rows or runs."]
     reason: Annotated[str, "What broke the rule, how the value was compared, or why it is not decided."]
-    n_used: int
+    n_used: Annotated[int, "Rows or positions that the value is computed from."]
 
 
 class Cell(TypedDict):
@@ -457,45 +464,47 @@ class Cell(TypedDict):
 
     row: Annotated[int, "From 1."]
     line: Annotated[int | None, "From 1; null if the format has no lines."]
-    column: str
-    expected: str
-    found: str
-    fix: str
+    column: Annotated[str, 'Its column; "" where the whole row is bad.']
+    expected: Annotated[str, "What a right value looks like."]
+    found: Annotated[str, "The value, shortened."]
+    fix: Annotated[str, "What to do about it."]
 
 
 class ProblemOfCells(TypedDict):
     """All bad values of one kind."""
 
-    kind: str
-    count: int
+    kind: Annotated[str, "The kind."]
+    count: Annotated[int, "Rows that have it."]
     first: Annotated[list[Cell], "The first of them."]
 
 
 class Warned(TypedDict):
     """What suggests that the file means something else."""
 
-    kind: str
-    message: str
+    kind: Annotated[str, "The id of the check that found it."]
+    message: Annotated[str, "What is found, what would explain it, and what to do."]
     example: Annotated[str, "A row that shows it."]
 
 
 class WithoutRun(_OfFile):
     """Of a file in which no run was found."""
 
-    format: str | None
-    run: None
-    kind: None
-    rows: int | None
-    usable: dict[str, int]
-    warnings: list[Warned]
+    format: Annotated[str | None, "The id of its format; null if it was not recognised."]
+    run: Annotated[None, "Always null."]
+    kind: Annotated[None, "Always null."]
+    rows: Annotated[int | None, "Rows of the file; null if they could not be counted."]
+    usable: Annotated[dict[str, int], "Always empty."]
+    warnings: Annotated[
+        list[Warned], "What suggests that the file means something else than it was taken for."
+    ]
 
 
 class Status(TypedDict):
     """Whether the file loads."""
 
-    status: FileStatus
-    message: str
-    problems: list[ProblemOfCells]
+    status: Annotated[FileStatus, '"loads"; "asks" where bad rows wait for a decision; or "refused".']
+    message: Annotated[str, "What the file holds or what is wrong with it, as a text."]
+    problems: Annotated[list[ProblemOfCells], "Bad values, by kind."]
 
 
 class RefusedElement(WithoutRun, Status):
@@ -505,46 +514,48 @@ class RefusedElement(WithoutRun, Status):
 class QuestionReading(TypedDict):
     """What the columns may mean, and what that comes to."""
 
-    map: dict[str, str]
-    wide: dict[str, str]
-    rows: str
-    missing: list[str]
-    accuracy: float | None
-    mean_confidence: float | None
-    auroc: float | None
-    bad_rows: int
+    map: Annotated[dict[str, str], "The --map of this reading."]
+    wide: Annotated[dict[str, str], "Its --wide."]
+    rows: Annotated[str, 'Its --rows; "" without one.']
+    missing: Annotated[list[str], "Its --missing."]
+    accuracy: Annotated[float | None, "Accuracy of the first run; null where no outcome is known."]
+    mean_confidence: Annotated[float | None, "Of the first run; null where there is none."]
+    auroc: Annotated[float | None, "Of the first run; null where it is not defined."]
+    bad_rows: Annotated[int, "Rows that are bad if it is read so."]
 
 
 class Question(TypedDict):
     """What a person has to decide."""
 
-    text: str
-    readings: list[QuestionReading]
+    text: Annotated[str, "The question."]
+    readings: Annotated[list[QuestionReading], "What it is between, the likeliest first."]
 
 
 class ColumnNotUsed(TypedDict):
     """A column that could be of use."""
 
-    column: str
-    could_be: str
-    why: str
+    column: Annotated[str, "Its name."]
+    could_be: Annotated[str, "Calib's name for what it could hold."]
+    why: Annotated[str, "Why it is not used."]
     map: Annotated[list[dict[str, str]], "The ways in which it could be read: column → name."]
 
 
 class FileDetails(Status):
     """What every file that was read has."""
 
-    bad_rows: int
-    columns: list[str]
-    unused: list[str]
-    groups: list[str]
+    bad_rows: Annotated[int, "Rows with a bad value."]
+    columns: Annotated[list[str], "All columns of the file."]
+    unused: Annotated[list[str], "Columns that nothing is read from."]
+    groups: Annotated[list[str], "Columns that sort the rows into groups."]
     proposals: Annotated[dict[str, str], "Column → the role that it seems to have."]
     proposed: Annotated[dict[str, str] | None, "The --map that is proposed."]
     proposed_rows: Annotated[str | None, "The --rows that go with it."]
     proposed_wide: Annotated[dict[str, str] | None, "The --wide that go with it."]
     proposed_missing: Annotated[list[str] | None, "The --missing that go with it."]
-    question: Question | None
-    columns_not_used: list[ColumnNotUsed]
+    question: Annotated[Question | None, "Null where nothing is open."]
+    columns_not_used: Annotated[
+        list[ColumnNotUsed], "Columns that could hold a confidence, an answer or an outcome."
+    ]
 
 
 class FileElement(WithoutRun, FileDetails):
@@ -554,21 +565,23 @@ class FileElement(WithoutRun, FileDetails):
 class Spike(TypedDict):
     """A confidence that many rows share."""
 
-    value: float
-    count: int
+    value: Annotated[float, "The confidence."]
+    count: Annotated[int, "Rows that have it."]
 
 
 class Reported(TypedDict):
     """A metric that the tool reports, beside Calib's."""
 
-    name: str
-    subject: str | None
-    theirs: float
-    rows: int | None
-    ours: float | None
+    name: Annotated[str, "The tool's name for it."]
+    subject: Annotated[str | None, "The subject that it is about; null for the whole run."]
+    theirs: Annotated[float, "The value that the file states."]
+    rows: Annotated[int | None, "Rows that the tool computed it from; null if the file does not say."]
+    ours: Annotated[float | None, "Calib's value; null if it has none."]
     n: Annotated[int | None, "Rows behind Calib's."]
-    ours_is: str
-    agrees: bool | None
+    ours_is: Annotated[str, "What Calib's value is, in words."]
+    agrees: Annotated[
+        bool | None, "Whether the two are equal up to rounding; null where there is nothing to compare."
+    ]
     why: Annotated[str, "Why the two differ, or why Calib has no value."]
 
 
@@ -580,30 +593,37 @@ class RunDetails(TypedDict):
     missing: Annotated[dict[str, dict[str, int]], "Method → what is missing → rows."]
     judged: Annotated[dict[str, str], "Method → which answer the outcome belongs to."]
     remarks: Annotated[dict[str, list[str]], "By method."]
-    accuracy: float | None
+    accuracy: Annotated[
+        float | None,
+        "Of the greedy answer, or else of the answer that the method judges; null without outcomes.",
+    ]
     left_out: Annotated[int, "Bad rows, by --skip-bad-rows."]
     clipped: Annotated[dict[str, int], "Column → values just outside [0, 1], which were clipped."]
     off_sum: Annotated[int, "Distributions whose sum is not quite 1."]
     spikes: Annotated[dict[str, list[Spike]], "By method."]
-    notes: list[str]
-    reported: list[Reported]
+    notes: Annotated[list[str], "What else was noted while it was read."]
+    reported: Annotated[list[Reported], "Metrics that the tool stored in the file."]
     corrections: Annotated[RunCorrections | None, "Null without --corrections."]
 
 
 class RunElement(_OfFile, RunDetails, FileDetails):
     """One run of a file; bad rows are those of the whole file."""
 
-    format: str
-    run: str
-    kind: Literal["answers", "tokens"]
-    rows: int
-    warnings: list[Warned]
+    format: Annotated[str, "The id of its format."]
+    run: Annotated[str, "The run's label."]
+    kind: Annotated[
+        Literal["answers", "tokens"], "Answers, one row per question; or tokens, one row per position."
+    ]
+    rows: Annotated[int, "Rows or positions of the run."]
+    warnings: Annotated[
+        list[Warned], "What suggests that the file means something else than it was taken for."
+    ]
 
 
 class ConvertElement(_OfRun):
     """One run that was written."""
 
-    format: str
+    format: Annotated[str, "The id of the format that was read."]
     rows: Annotated[int, "Rows written."]
     output: Output
 
@@ -612,19 +632,19 @@ class ReduceElement(_OfRun):
     """One token-level run that was written; `file` is its first part."""
 
     files: Annotated[list[str], "All its parts."]
-    rows: Annotated[int, "Positions."]
-    classes: int
+    rows: Annotated[int, "Positions that are summed up."]
+    classes: Annotated[int, "Size of the vocabulary, or number of classes."]
     output: Output
 
 
 class ReportElement(_OfRun):
     """One run of the report."""
 
-    format: str
-    title: str
-    methods: list[str]
+    format: Annotated[str, "The id of its format."]
+    title: Annotated[str, "The run's name in the report."]
+    methods: Annotated[list[str], "The ids of the methods that the report shows of it."]
     report: Output
-    pages: list[str]
+    pages: Annotated[list[str], "The ids of the pages that the report has."]
     left_out: Annotated[dict[str, str], "Page → why."]
 
 

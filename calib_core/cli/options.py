@@ -13,7 +13,7 @@ from calib_core.cli.option_groups import OptionGroup
 from calib_core.edges import MAX_BINS, Binning, Scheme
 from calib_core.errors import Refused
 from calib_core.inference.decision_loss import ErrorCosts
-from calib_core.methods import METHOD_IDS
+from calib_core.methods import METHOD_IDS, METHODS
 from calib_core.methods.answers.unparseable import UnparseableRule
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
@@ -107,6 +107,15 @@ MissingOption: TypeAlias = Annotated[
         help="A value that counts as missing, such as Unparseable. Repeatable.",
     ),
 ]
+DatasetOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--dataset",
+        metavar="NAME",
+        show_default=False,
+        help="The name of the data set, for files that name none. A name in the file is kept.",
+    ),
+]
 OnOption: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -162,11 +171,18 @@ MethodOption: TypeAlias = Annotated[
         metavar="ID",
         show_default=False,
         help=f"Repeatable; default: all usable methods: {METHOD_IDS}.",
+        autocompletion=lambda: [*METHODS],
     ),
 ]
 MetricOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--metric", metavar="ID", show_default=False, help=f"Repeatable: {', '.join(METRICS)}."),
+    typer.Option(
+        "--metric",
+        metavar="ID",
+        show_default=False,
+        help=f"Repeatable: {', '.join(METRICS)}.",
+        autocompletion=lambda: [*METRICS],
+    ),
 ]
 BinsOption: TypeAlias = Annotated[
     int, typer.Option("--bins", metavar="M", min=1, max=MAX_BINS, help=f"Number of bins, 1 to {MAX_BINS}.")
@@ -371,7 +387,11 @@ UnparseableOption: TypeAlias = Annotated[
 JudgeMetricOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="ID", show_default=False, help=f"Repeatable: {', '.join(JUDGE_METRICS)}."
+        "--metric",
+        metavar="ID",
+        show_default=False,
+        help=f"Repeatable: {', '.join(JUDGE_METRICS)}.",
+        autocompletion=lambda: [*JUDGE_METRICS],
     ),
 ]
 GroupColumnOption: TypeAlias = Annotated[

@@ -30,6 +30,7 @@ from calib_core.results.abstention import (
     AbstentionCurve,
     GuaranteedThreshold,
     OperatingPoint,
+    ServerOrder,
 )
 from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import format_percent, plural, target_text, threshold_text
@@ -45,6 +46,9 @@ _SPARSE_MARKERS: Final = 9
 
 _PANEL_HEIGHT: Final = 380
 """Pixels."""
+
+SERVER_ORDER_NAME: Final = "by the server's confidence, a rank"
+"""The line of decisions ordered by it."""
 
 _AXIS_TOP: Final = 1.01
 """Upper end of the axis of accuracies."""
@@ -83,6 +87,7 @@ def abstention_figure(
         for curve in curves
         for trace in _curve_traces(curve, method_style(curve.method, theme, methods), theme)
     ]
+    data += [_server_trace(curve.other_order, theme) for curve in curves if curve.other_order]
     data += _operating_point_rings(curves, theme, target_accuracy, threshold)
     data += _guaranteed_squares(guaranteed, theme)
     top, one_per_line = legend_margin(legend_names(data))
@@ -152,6 +157,9 @@ def _axis_bottom(curves: Sequence[AbstentionCurve], target_accuracy: float | Non
         enough = curve.n_answered >= min(MIN_ROWS, curve.n_used)
         shown += [float(curve.accuracy[enough].min())]
         shown += [float(curve.accuracy_interval[0].min(initial=1.0, where=curve.n_answered >= MIN_ROWS))]
+        if other := curve.other_order:
+            enough = other.share * curve.n_questions >= min(MIN_ROWS, curve.n_used)
+            shown += [float(other.accuracy[enough].min())]
     return max(0.0, math.floor(20 * (min(shown) - 0.01)) / 20)
 
 
@@ -175,6 +183,27 @@ def _curve_traces(curve: AbstentionCurve, style: SeriesStyle, theme: Theme) -> l
             "hovertext": [_hover_text(curve, int(step)) for step in steps],
         },
     ]
+
+
+def _server_trace(server: ServerOrder, theme: Theme) -> dict[str, Any]:
+    """The line of the server's confidence, without marks: none of its values is a threshold."""
+    steps = np.unique(np.linspace(0, server.share.size - 1, MAX_LINE_POINTS).astype(np.intp))
+    name = escape_for_plotly(SERVER_ORDER_NAME)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "cliponaxis": False,
+        "name": name,
+        "x": [round(float(value), 6) for value in server.share[steps]],
+        "y": [round(float(value), 6) for value in server.accuracy[steps]],
+        "line": {"color": theme.muted_text, "width": 2, "dash": "5px,4px"},
+        "hoverinfo": "text",
+        "hovertext": [
+            f"<b>{name}</b><br>answered {format_percent(float(server.share[step]))}"
+            f"<br>right {format_percent(float(server.accuracy[step]))}"
+            for step in steps
+        ],
+    }
 
 
 def _interval_band(curve: AbstentionCurve, steps: NDArray[np.intp], colour: str) -> list[dict[str, Any]]:
@@ -273,12 +302,18 @@ def describe_abstention(
         f"{terms.confidence}"
         for curve in curves
     )
+    ordered = "".join(
+        f" Dashed, in the order of the server's confidence: {format_percent(_at_half(curve.other_order))} "
+        "right with the half of the highest."
+        for curve in curves
+        if curve.other_order
+    )
     promises = "".join(
         f" {METHODS[found.curve.method].title}: {found.headline}" for found in guaranteed if found.point
     )
     return (
         f"{terms.precision.capitalize()} over the share of {terms.questions} {terms.answered}. "
-        f"{descriptions or 'No curve'}.{promises}"
+        f"{descriptions or 'No curve'}.{ordered}{promises}"
     )
 
 
@@ -286,6 +321,12 @@ def _accuracy_at_half(curve: AbstentionCurve) -> str:
     """The accuracy of the smallest step that answers half of the questions with a confidence."""
     step = int(np.searchsorted(curve.n_answered / curve.n_used, 0.5 - 1e-9))
     return format_percent(float(curve.accuracy[min(step, curve.n_answered.size - 1)]))
+
+
+def _at_half(server: ServerOrder) -> float:
+    """The accuracy of the smallest step that answers half of those that it can."""
+    half = float(server.share[-1]) / 2 - 1e-9
+    return float(server.accuracy[int(np.searchsorted(server.share, half))])
 
 
 # --- Levels of accuracy and their labels -------------------------------------------------------------------

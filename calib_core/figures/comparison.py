@@ -34,7 +34,7 @@ from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lin
 from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.metrics.accuracy import ACCURACY
-from calib_core.results.comparison import Comparison, ComparisonPoint, MetricEstimate
+from calib_core.results.comparison import NO_POINTS, Comparison, ComparisonPoint, MetricEstimate
 from calib_core.wording import format_number, format_percent, plural
 
 _HEIGHT: Final = 500
@@ -119,9 +119,7 @@ def _comparison_layout(
     notes = (
         []
         if result.points
-        else [
-            annotation(theme, wrap_lines(result.headline, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)
-        ]
+        else [annotation(theme, wrap_lines(NO_POINTS, 40), xref="x domain", yref="y domain", x=0.5, y=0.6)]
     )
     return layout | {"hovermode": "closest", "annotations": notes, **comparison_axes(result, ranges, theme)}
 

@@ -14,6 +14,7 @@ from calib_core.figures.layout import (
     base_layout,
     empty_trace,
     flowing_legend,
+    flowing_legend_growth,
     flowing_legend_margin,
     legend_entry,
     legend_names,
@@ -73,7 +74,8 @@ def groups_figure(
         line = {"color": theme.muted_text, "width": 1.6, "dash": _OVERALL_DASH}
         data.append(legend_entry("whole run", "lines", line=line, legendrank=1002))
     top = flowing_legend_margin(legend_names(data))
-    row_height = _row_height(len(names), len(offsets) if any(offsets.values()) else 1, top)
+    growth = flowing_legend_growth(legend_names(data))
+    row_height = _row_height(len(names), len(offsets) if any(offsets.values()) else 1, top, growth)
     layout = base_layout(
         theme,
         height=top + BOTTOM_MARGIN + row_height * max(len(names), 2),
@@ -111,13 +113,17 @@ def groups_figure(
     }
 
 
-def _row_height(n_rows: int, dots_per_row: int, top: int) -> int:
-    """Height of each row in pixels, such that the figure fits a window as far as its dots stay apart."""
-    room = (_MAX_HEIGHT - top - BOTTOM_MARGIN) // max(n_rows, 2)
+def _row_height(n_rows: int, dots_per_row: int, top: int, growth: int) -> int:
+    """Height of each row in pixels, such that the figure fits a window as far as its dots stay apart.
+
+    They stay apart on a phone, too, where the legend takes `growth` pixels from all rows together.
+    """
+    rows = max(n_rows, 2)
+    room = (_MAX_HEIGHT - top - BOTTOM_MARGIN) // rows
     lowest, highest = (
         max(_MIN_ROW_HEIGHT, 8 + dot_height * dots_per_row) for dot_height in (_MIN_DOT_HEIGHT, _DOT_HEIGHT)
     )
-    return max(lowest, min(highest, room))
+    return max(lowest, min(highest + math.ceil(growth / rows), room))
 
 
 def _series_offsets(result: GroupResults) -> dict[str, float]:

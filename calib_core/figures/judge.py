@@ -18,6 +18,7 @@ from calib_core.figures.layout import (
     base_layout,
     empty_trace,
     flowing_legend,
+    flowing_legend_growth,
     flowing_legend_margin,
     halo,
     legend_names,
@@ -427,7 +428,8 @@ def fairness_figure(result: JudgeFairness, theme: Theme) -> Figure:
             }
         )
     top = flowing_legend_margin(legend_names(data)) + 4
-    layout = base_layout(theme, height=top + BOTTOM_MARGIN + _GROUP_ROW * max(2, len(rows)), top=top)
+    panel_height = _GROUP_ROW * max(2, len(rows)) + flowing_legend_growth(legend_names(data))
+    layout = base_layout(theme, height=top + BOTTOM_MARGIN + panel_height, top=top)
     layout["legend"] |= flowing_legend(legend_names(data))
     layout["margin"] |= {"l": 8}
     layout |= {

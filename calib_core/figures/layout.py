@@ -35,9 +35,10 @@ _MAX_PAIRED_NAME: Final = 25
 MAX_FIGURE_HEIGHT: Final = 620
 """Largest height in pixels of a page's main figure: with what is above it, it fits a window of 900 pixels."""
 
-_WIDE_LEGEND: Final = 860
+_WIDE_LEGEND, _PHONE_LEGEND = 860, 330
+"""Pixels of a flowing legend on a wide page and on a phone."""
 _ENTRY_SYMBOL: Final = 45
-"""Pixels of a flowing legend on a wide page, and of an entry besides its text."""
+"""Pixels of an entry of it besides its text."""
 
 HALF_WIDTH_ENTRY: Final = 0.48
 FULL_WIDTH_ENTRY: Final = 0.98
@@ -76,15 +77,25 @@ def flowing_legend(names: Sequence[str]) -> dict[str, Any]:
     """Keys of plotly's `legend` with as many entries to a line as its width has room for.
 
     Where a narrow page makes more lines than `flowing_legend_margin` allows for, plotly takes their room from
-    the panel.
+    the panel: up to `flowing_legend_growth`, which a low panel has to have.
     """
     return {"entrywidth": _entry_width(names), "entrywidthmode": "pixels"}
 
 
 def flowing_legend_margin(names: Sequence[str]) -> int:
     """The margin in pixels that a flowing legend needs above the panels of a wide page."""
-    per_line = max(1, _WIDE_LEGEND // (_entry_width(names) + _ENTRY_SYMBOL))
-    return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * max(1, -(-len(names) // per_line))
+    return _LEGEND_PADDING + LEGEND_LINE_HEIGHT * _n_flowing_lines(names, _WIDE_LEGEND)
+
+
+def flowing_legend_growth(names: Sequence[str]) -> int:
+    """The pixels by which a flowing legend is higher on a phone than on a wide page."""
+    n_lines, n_wide = (_n_flowing_lines(names, width) for width in (_PHONE_LEGEND, _WIDE_LEGEND))
+    return LEGEND_LINE_HEIGHT * (n_lines - n_wide)
+
+
+def _n_flowing_lines(names: Sequence[str], width: int) -> int:
+    per_line = max(1, width // (_entry_width(names) + _ENTRY_SYMBOL))
+    return max(1, -(-len(names) // per_line))
 
 
 def _entry_width(names: Sequence[str]) -> int:

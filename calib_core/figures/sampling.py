@@ -294,7 +294,7 @@ def describe_sampling(result: SampleSizeSweep, metric: str) -> str:
 
 # --- Baselines, which need no samples, and labels at the right end -----------------------------------------
 
-_LABEL_SPACING: Final = 30
+_LABEL_SPACING: Final = 34
 """Pixels from the middle of a label of two lines to that of the next."""
 
 _LABEL_LINE_LENGTH: Final = 18

@@ -156,8 +156,9 @@ def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]
     Efron & Stein (1981), doi:10.1214/aos/1176345462; for clusters: Bell & McCaffrey (2002), *Survey
     Methodology* 28.
     """
-    n = residual.size
-    return (n - 1) / n * float(((residual / (1 - share)) ** 2).sum())
+    n, without = residual.size, 1 - share
+    np.divide(residual, without, out=without)
+    return (n - 1) / n * float(np.square(without, out=without).sum())
 
 
 def effective_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> float:
@@ -198,18 +199,24 @@ its own, it is not known whether errors come together (benchmarks/judge.md)."""
 
 
 def clustered_inflation(
-    influence: NDArray[np.float64], cluster: NDArray[np.intp], kind: NDArray[np.intp] | None = None
+    influence: NDArray[np.float64],
+    cluster: NDArray[np.intp],
+    kind: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> float:
     """How much larger the variance of a sum is than with independent rows, at least 1.
 
     Parameters
     ----------
     influence : NDArray[np.float64], shape (n,)
-        What each row adds to the sum; the mean is 0.
+        What each row adds to the sum; the mean is 0, by weight where there are weights.
     cluster : NDArray[np.intp], shape (n,)
         Question of each row, numbered from 0.
     kind : NDArray[np.intp], shape (n,), optional
         Kind of each row, where rows of some kinds add more than others, such as labelled ones.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0, by which its influence counts; 1 each where omitted. Compared are
+        independent rows whose influences do not depend on their weights.
 
     Returns
     -------
@@ -221,6 +228,7 @@ def clustered_inflation(
     The estimate is the `jackknife_variance` of the sums s_q by question over Σ_q v_q, where v_q is the sum of
     the squared influences of question q. It stands on E = (Σ v_q)² / Σ v_q² questions, which are few where
     few have an error, and is averaged with perfect correlation in the ratio of E to `ADDED_QUESTIONS`.
+    With weights w, s_q and v_q are of w times the influence u, and the estimate is over Σ w² · Σ w u² / Σ w.
 
     References
     ----------
@@ -233,58 +241,26 @@ def clustered_inflation(
     1.51
     """
     _, number = np.unique(cluster, return_inverse=True)
-    squares = np.bincount(number, influence**2).astype(np.float64)
-    total = float(squares.sum())
-    largest = _perfect_correlation(influence, number, kind)
+    largest = _perfect_correlation(influence, number, kind, weight)
+    times = np.ones(influence.size) if weight is None else weight
+    total = float(times @ influence**2) * float(times @ times) / float(times.sum())
+    squares = np.bincount(number, (times * influence) ** 2).astype(np.float64)
     if not total > 0 or squares.size < 2:
         return largest
-    sums, share = np.bincount(number, influence).astype(np.float64), np.bincount(number) / number.size
+    sums, share = np.bincount(number, times * influence), np.bincount(number, times) / times.sum()
     estimate = jackknife_variance(sums, share) / total
     known_from = effective_number(squares)
     return max(1.0, (known_from * estimate + ADDED_QUESTIONS * largest) / (known_from + ADDED_QUESTIONS))
 
 
 def _perfect_correlation(
-    influence: NDArray[np.float64], number: NDArray[np.intp], kind: NDArray[np.intp] | None
+    influence: NDArray[np.float64],
+    number: NDArray[np.intp],
+    kind: NDArray[np.intp] | None,
+    weight: NDArray[np.float64] | None,
 ) -> float:
     """Inflation where the rows of a question all do the same, each as much as is usual for its kind."""
-    if kind is None or not influence.any():
-        return design_effect(number)
-    usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
+    usual = np.ones(number.size) if weight is None else weight
+    if kind is not None and influence.any():
+        usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
     return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))
-
-
-def effective_sample_size(
-    correct: NDArray[np.bool_], cluster: NDArray[np.intp], weight: NDArray[np.float64]
-) -> float:
-    """Number of independent rows of equal weight that would estimate the weighted accuracy as precisely.
-
-    Parameters
-    ----------
-    correct : NDArray[np.bool_], shape (n,)
-        Outcomes.
-    cluster : NDArray[np.intp], shape (n,)
-        Cluster of each row, numbered from 0.
-    weight : NDArray[np.float64], shape (n,)
-        Weight of each row, above 0.
-
-    Returns
-    -------
-    float
-        At least 1. At most the effective number of clusters (Kish 1965), since few outcomes in rows of little
-        weight show too little variance; exactly that where all rows are right, or none is.
-
-    References
-    ----------
-    Rao & Scott (1992), doi:10.2307/2532311.
-    """
-    by_cluster = np.bincount(cluster, weight).astype(np.float64)
-    effective = effective_number(by_cluster)
-    accuracy = float(np.average(correct, weights=weight))
-    if not 0 < accuracy < 1 or np.count_nonzero(by_cluster) < 2:
-        return effective
-    total = float(by_cluster.sum())
-    sums = np.bincount(cluster, weight * (correct - accuracy)).astype(np.float64)
-    variance = jackknife_variance(sums, by_cluster / total) / total**2
-    found = accuracy * (1 - accuracy) / variance if variance > 0 else effective
-    return float(np.clip(found, 1.0, effective))

@@ -15,6 +15,7 @@ from calib_core.methods.answers.gold_match import gold_forms, has_gold
 from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
+from calib_core.terms import ANSWER_TERMS, EVENT_TERMS
 
 KEY_SEPARATOR = "\x1f"
 """Separates the parts of a key: a control character that does not occur in a file's ids."""
@@ -46,6 +47,8 @@ class QuestionNumbers:
     gold_kind, gold : tuple of NDArray[np.intp], each of shape (rows,)
         For each run the kind of each row's right answer and the answer, both numbered; −1 where a row has
         none, or several.
+    word : str
+        What a question is called: "item" where all runs have probabilities of an event.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +56,7 @@ class QuestionNumbers:
     by_run: tuple[NDArray[np.intp], ...]
     gold_kind: tuple[NDArray[np.intp], ...]
     gold: tuple[NDArray[np.intp], ...]
+    word: str
 
     @property
     def by_row_number(self) -> bool:
@@ -86,12 +90,12 @@ class QuestionNumbers:
         if other_gold.any() and "question" not in self.columns:
             raise Unavailable(
                 f"{int(other_gold.sum()):,} of {at_first.size:,} equal ids have different right answers, so "
-                "the ids belong to different questions."
+                f"the ids belong to different {self.word}s."
             )
         # The same text with another right answer, as after a correction, is another question.
         at_first, at_second = at_first[~other_gold], at_second[~other_gold]
         if not at_first.size:
-            raise Unavailable("The two runs have no question in common.")
+            raise Unavailable(f"The two runs have no {self.word} in common.")
         return at_first, at_second
 
 
@@ -116,7 +120,9 @@ def number_questions(runs: Sequence[AnswerRun]) -> QuestionNumbers:
     columns, keys = _unique_keys(runs)
     numbers, distinct = _numbered(keys)
     gold_kind, gold = zip(*(_right_answers(run) for run in runs), strict=True)
-    return QuestionNumbers(columns, distinct, numbers, _numbered(gold_kind)[0], _numbered(gold)[0])
+    terms = EVENT_TERMS if all(run.has_columns("event_prob") for run in runs) else ANSWER_TERMS
+    kinds, answers = _numbered(gold_kind)[0], _numbered(gold)[0]
+    return QuestionNumbers(columns, distinct, numbers, kinds, answers, terms.question)
 
 
 def common_questions(

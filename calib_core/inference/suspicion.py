@@ -28,7 +28,7 @@ from calib_core.methods.answers.normalise import AnswerNormaliser, choice_texts
 from calib_core.methods.answers.outcomes import prediction_matches_gold
 from calib_core.methods.columns import column
 from calib_core.methods.method import Confidences
-from calib_core.metrics.auroc import auroc
+from calib_core.metrics.auroc import auroc, least_auroc
 from calib_core.pairs import Distribution
 from calib_core.runs import AnswerRun
 from calib_core.terms import ANSWER_TERMS, Terms
@@ -125,8 +125,11 @@ def accuracy_near_zero(run: AnswerRun, confidences: Confidences) -> Suspicion | 
 
 def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Fewer answers are right than guessing among the choices gives."""
+    counts = _choice_counts(run)
+    if counts is None:
+        return None
     guessed = _guessed_rows(run, confidences)
-    n_choices = _choice_counts(run).gather(pl.Series(confidences.pairs.rows[guessed])).to_numpy()
+    n_choices = counts.gather(pl.Series(confidences.pairs.rows[guessed])).to_numpy()
     n, n_right = guessed.size, int(confidences.pairs.correct[guessed].sum())
     if n < MIN_ANSWERS or n_right <= FEW_RIGHT * n or np.isnan(n_choices).any():
         return None
@@ -158,13 +161,13 @@ def _distance_from_chance(accuracy: float, n: float, chance: float) -> float:
     return (accuracy - chance) / sqrt(chance * (1 - chance) / n)
 
 
-def _choice_counts(run: AnswerRun) -> pl.Series:
-    """The number of choices of each row; null where the file does not say or there is one alone."""
-    counts = pl.Series("n", [None], dtype=pl.Float64).new_from_index(0, run.rows.height)
-    for name in CHOICE_COLUMNS:
-        if run.has_columns(name):
-            counts = counts.fill_null(column(run, name).list.len().cast(pl.Float64))
-    return counts.set((counts < 2).fill_null(value=False), None)
+def _choice_counts(run: AnswerRun) -> pl.Series | None:
+    """The number of choices of each row, null where there is one alone; None where the file does not say."""
+    counts: pl.Series | None = None
+    for name in filter(run.has_columns, CHOICE_COLUMNS):
+        own = column(run, name).list.len().cast(pl.Float64)
+        counts = own if counts is None else counts.fill_null(own)
+    return None if counts is None else counts.set((counts < 2).fill_null(value=False), None)
 
 
 # --- The order of the choices -----------------------------------------------------------------------------
@@ -314,8 +317,11 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     variance = (pairs.n + 1) / (12 * n_right * n_wrong)
     if BELOW_MILD * sqrt(variance) > MILD_AUROC:
         return None  # too few, even if each right answer is below each wrong one
-    area = auroc(pairs.sums(), Scheme())
-    if area is None or area >= min(LOW_AUROC, MILD_AUROC - BELOW_MILD * sqrt(variance)):
+    sums, suspicious_below = pairs.sums(), min(LOW_AUROC, MILD_AUROC - BELOW_MILD * sqrt(variance))
+    if least_auroc(sums) >= suspicious_below:  # as in most files, whose confidences need not be sorted then
+        return None
+    area = auroc(sums, Scheme())
+    if area is None or area >= suspicious_below:
         return None
     variance *= design_effect(cluster_numbers(run, pairs.rows))
     if area >= MILD_AUROC - BELOW_MILD * sqrt(variance):
@@ -369,8 +375,10 @@ def one_sided_class(run: AnswerRun, confidences: Confidences) -> Suspicion | Non
     if answers is None or pairs.computed or pairs.n < 2 * MIN_ROWS_OF_CLASS:
         return None
     classes = answers.drop_nulls().unique().sort().to_list()
-    golds = column(run, "gold").gather(pl.Series(pairs.rows)).drop_nulls()
-    if len(classes) != 2 or golds.n_unique() > 2 or (_choice_counts(run) > 2).any():
+    if len(classes) != 2:
+        return None
+    golds, n_choices = column(run, "gold").gather(pl.Series(pairs.rows)).drop_nulls(), _choice_counts(run)
+    if golds.n_unique() > 2 or (n_choices is not None and (n_choices > 2).any()):
         return None
     is_second = (answers == classes[1]).to_numpy().astype(np.bool_)
     known = answers.is_not_null().to_numpy()
@@ -404,7 +412,10 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     Rows that count as one question asked again are no suspicion.
     """
     pairs = confidences.pairs
-    contents = _row_contents(run).gather(pl.Series(pairs.rows))
+    contents = _row_contents(run)
+    if contents is None:
+        return None
+    contents = contents.gather(pl.Series(pairs.rows))
     repeated = ~contents.is_first_distinct()
     if not repeated.any():
         return None
@@ -423,9 +434,11 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
 
 
 @lru_cache(maxsize=1)  # methods of a run are checked one after the other
-def _row_contents(run: AnswerRun) -> pl.Series:
-    """Hash of all that each row holds but its id."""
-    return _hash_rows(run, cs.all())
+def _row_contents(run: AnswerRun) -> pl.Series | None:
+    """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
+    contents = _hash_rows(run, cs.all())
+    ascending = np.sort(contents.to_numpy())  # less time and memory than a table of all hashes takes
+    return contents if bool((ascending[1:] == ascending[:-1]).any()) else None
 
 
 def _hash_rows(run: AnswerRun, columns: cs.Selector) -> pl.Series:

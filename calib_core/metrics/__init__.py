@@ -9,7 +9,7 @@ from typing import Final
 
 from calib_core.metrics.accuracy import ACCURACY
 from calib_core.metrics.aurc import AURC
-from calib_core.metrics.auroc import AUROC
+from calib_core.metrics.auroc import AUROC, SERVER_AUROC
 from calib_core.metrics.bias import BIAS
 from calib_core.metrics.brier import BRIER, BRIER_MULTI, BRIER_SKILL
 from calib_core.metrics.brier_decomposition import (
@@ -51,6 +51,7 @@ METRICS: Final[dict[str, Metric]] = {
     LOG_LOSS.id: LOG_LOSS,
     RPS.id: RPS,
     EXPECTATION_ERROR.id: EXPECTATION_ERROR,
+    SERVER_AUROC.id: SERVER_AUROC,
 }
 """Every metric by id, in the order in which they are shown."""
 

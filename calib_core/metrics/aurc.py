@@ -35,8 +35,11 @@ def risk_coverage_area(n_answered: Counts, n_correct: Counts) -> float:
     >>> risk_coverage_area(np.array([1, 4]), np.array([1, 2]))
     0.375
     """
-    rows = np.diff(n_answered, prepend=0)
-    return float((rows * (1 - n_correct / n_answered)).sum()) / n_answered[-1].item()
+    wrong = n_correct / n_answered
+    np.subtract(1, wrong, out=wrong)
+    wrong[1:] *= np.diff(n_answered)
+    wrong[0] *= n_answered[0]
+    return float(wrong.sum()) / n_answered[-1].item()
 
 
 def aurc(sums: Sums, _scheme: Scheme) -> float | None:

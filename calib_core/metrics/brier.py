@@ -29,7 +29,8 @@ def _weighted_brier(units: BootstrapUnits, weights: NDArray[np.float64]) -> NDAr
     return weights @ units.squared_error / weights.sum(1)
 
 
-def _squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+def squared_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(c − y)² of each pair; shape (pairs,)."""
     return (confidence - correct) ** 2
 
 
@@ -114,7 +115,7 @@ BRIER: Final = Metric(
     is_proper=True,
     sampling_default="shown",
     interval_method="mean",
-    pair_term=_squared_error,
+    pair_term=squared_error,
     interval_coverage=(92, 100),
     weighted_form=_weighted_brier,
     event_words=EventWords(
@@ -188,6 +189,6 @@ BRIER_MULTI: Final = Metric(
     required_sums="squares",
     is_proper=True,
     interval_method="mean",
-    pair_term=_squared_error,
+    pair_term=squared_error,
     interval_coverage=(95, 98),
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from calib_core.bins import Sums
+from calib_core.bins import Sums, chunks
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 from calib_core.wording import part_of_rows
@@ -27,10 +27,13 @@ def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
     if _n_infinite(sums) > 0:
         return math.inf
     levels = sums.natural_bins()
-    value, wrong = levels.confidence / levels.count, levels.count - levels.correct
-    right_terms = levels.correct * np.log(np.where(levels.correct > 0, value, 1.0))
-    wrong_terms = wrong * np.log1p(-np.where(wrong > 0, value, 0.0))
-    return 0.0 - float((right_terms + wrong_terms).sum()) / sums.n_pairs
+    terms = np.empty(levels.n_bins)
+    for chunk in chunks(terms.size):
+        count, right = levels.count[chunk], levels.correct[chunk]
+        value, wrong = levels.confidence[chunk] / count, count - right
+        right_terms = right * np.log(np.where(right > 0, value, 1.0))
+        terms[chunk] = right_terms + wrong * np.log1p(-np.where(wrong > 0, value, 0.0))
+    return 0.0 - float(terms.sum()) / sums.n_pairs
 
 
 def _n_infinite(sums: Sums) -> float:
@@ -38,7 +41,7 @@ def _n_infinite(sums: Sums) -> float:
     levels = sums.natural_bins()
     right_at_0 = levels.correct[levels.high == 0].sum()
     at_1 = levels.low == 1
-    return (right_at_0 + (levels.count - levels.correct)[at_1].sum()).item()
+    return (right_at_0 + (levels.count[at_1] - levels.correct[at_1]).sum()).item()
 
 
 def _infinite_remark(sums: Sums) -> str | None:

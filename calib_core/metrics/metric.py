@@ -16,9 +16,10 @@ from calib_core.terms import Terms
 Direction = Literal["lower", "higher", "zero"]
 """Which values are better: lower ones, higher ones, or those nearest to 0."""
 
-RequiredSums = Literal["bins", "squares", "classes", "values", "cuts", "distances"]
+RequiredSums = Literal["bins", "squares", "classes", "values", "cuts", "distances", "ranks"]
 """What the sums must hold: n, Σ y and Σ c by bin; also Σ c² and Σ c·y; also by class; every confidence; the
-squares of P(level ≥ t) for each cut t of a scale; or how far the expected level is from the right one."""
+squares of P(level ≥ t) for each cut t of a scale; how far the expected level is from the right one; or the
+ranks of what a server calls its confidence."""
 
 ORDERED_SUMS: Final = ("cuts", "distances")
 """What only the levels of a scale have."""
@@ -111,7 +112,7 @@ class Metric:
         Sums → what a reader must know about this value, or None.
     binning : {"width", "mass", "natural"} or None
         The one binning that the metric is defined for; None means any.
-    required_sums : {"bins", "squares", "classes", "values", "cuts", "distances"}
+    required_sums : {"bins", "squares", "classes", "values", "cuts", "distances", "ranks"}
         What the sums must hold.
     weighted_by_confidence : bool
         Whether each pair counts by its confidence, as if the answer were sampled from the distribution.

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_core.bins import BinSums, Sums
 from calib_core.edges import Scheme
+from calib_core.metrics.brier import squared_error
 from calib_core.metrics.metric import Metric
 
 
@@ -42,7 +46,9 @@ def expectation_error(sums: Sums, _scheme: Scheme) -> float | None:
     return sums.confidence_sum / sums.n_pairs * (sums.n_groups - 1)
 
 
-_NOT_SIMULATED: Final = "none has been tested in simulations"
+def _distance(confidence: NDArray[np.float64], _correct: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return confidence
+
 
 RPS: Final = Metric(
     id="rps",
@@ -62,8 +68,8 @@ RPS: Final = Metric(
     compute=rps,
     required_sums="cuts",
     is_proper=True,
-    interval_method="none",
-    no_interval_reason=_NOT_SIMULATED,
+    interval_method="mean",
+    pair_term=squared_error,
 )
 
 EXPECTATION_ERROR: Final = Metric(
@@ -82,6 +88,6 @@ EXPECTATION_ERROR: Final = Metric(
     binned=False,
     compute=expectation_error,
     required_sums="distances",
-    interval_method="none",
-    no_interval_reason=_NOT_SIMULATED,
+    interval_method="mean",
+    pair_term=_distance,
 )

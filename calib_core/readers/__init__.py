@@ -48,6 +48,7 @@ from calib_core.readers.table.canonical import CANONICAL
 from calib_core.readers.table.corrections import CORRECTIONS, CorrectionTable
 from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.table.reader import TABLE
+from calib_core.readers.table.run_split import with_dataset
 from calib_core.readers.token.npz import NPZ, read_arrays
 from calib_core.readers.token.sums import SUMS
 from calib_core.readers.token.topk import TOPK
@@ -181,7 +182,7 @@ def read_in_this_process(
         gold_columns=options.gold_columns,
         finds_candidates=options.finds_candidates,
     )
-    return _choose_format(head, format, options).read(head, options, progress)
+    return with_dataset(_choose_format(head, format, options).read(head, options, progress), options.dataset)
 
 
 def read_values(
@@ -208,7 +209,7 @@ def read_values(
         The values cannot be used.
     """
     if isinstance(values, Mapping):
-        return read_arrays(values, file, options)
+        return with_dataset(read_arrays(values, file, options), options.dataset)
     if isinstance(values, pl.DataFrame):
         head = Head(file, Content(b""), "frame", names=tuple(values.columns), frame=values)
     else:
@@ -216,7 +217,8 @@ def read_values(
         if not rows:
             raise Refused(f"{file} is empty. Give at least one row.")
         head = Head(file, Content(b""), "json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
-    return _choose_format(head, format, options).read(head, options, ignore_progress)
+    reading = _choose_format(head, format, options).read(head, options, ignore_progress)
+    return with_dataset(reading, options.dataset)
 
 
 def read_corrections(

@@ -199,6 +199,8 @@ class ReadOptions:
     gold_columns
         Column of that table → Calib's name for it (`{"label": "correct"}`, `{"verdict": "correct:ok|fine"}`),
         for columns that are not found by their usual names.
+    dataset
+        What the data are called, of runs whose file names no data set; one that is named there is kept.
     finds_candidates
         Whether what else the columns of a table may be read as is looked for.
     """
@@ -209,6 +211,7 @@ class ReadOptions:
     missing: Sequence[str] = ()
     gold_on: str = ""
     gold_columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    dataset: str = ""
     finds_candidates: bool = True
 
     def in_plain_types(self) -> ReadOptions:

@@ -146,10 +146,14 @@ def _evaluation_of_table(run: AnswerRun) -> str:
 def _with_subjects(tables: Sequence[AnswerRun], label: str) -> Iterable[tuple[AnswerRun, AnswerRun]]:
     """Pair each table with itself under a common label; its file is its subject if ids repeat without one."""
     stems = [file_stem(run.file) for run in tables]
-    if tables[0].info.label("") or len(tables) < 2:
+    info = tables[0].info
+    called_as_file = info.label("") in ("", info.dataset) and tables[0].label != info.dataset
+    if not called_as_file or len(tables) < 2:
         label = ""
     elif not label:
         label = commonprefix(stems).rstrip(" _-.")  # noqa: RUF071  the names' common beginning, not folders
+    if label and info.dataset:
+        label = f"{label} · {info.dataset}"
     ids = [run.rows["id"] for run in tables if "id" in run.rows.columns]
     is_numbered = bool(ids) and pl.concat(ids).is_duplicated().any()
     for run, stem in zip(tables, stems, strict=True):

@@ -174,6 +174,7 @@ class ReportCommand:
         if self.options.rows:
             yield from ("--rows", self.options.rows)
         yield from _repeated_option("--missing", self.options.missing)
+        yield from _repeated_option("--dataset", [self.options.dataset] if self.options.dataset else [])
         if self.gold is not None:
             yield from ("--gold", self.gold)
         if self.options.gold_on:

@@ -50,6 +50,9 @@ EMPIRICAL_CAUTION: Final = (
 )
 """Caution shown with an empirical threshold (benchmarks/threshold.md)."""
 
+SERVER_CONFIDENCE: Final = "server_confidence"
+"""What a table of steps has as method where a server's confidence orders them: a rank, and no method."""
+
 PRECISION_HELP: Final = "Share of truly yes among those called yes."
 
 
@@ -123,6 +126,25 @@ class OperatingPoint:
         return self.n_answered / self.n_questions
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ServerOrder:
+    """What if decisions were ordered by what their server calls its confidence? It has no threshold.
+
+    Attributes
+    ----------
+    share : NDArray[np.float64], shape (n_steps,)
+        Share of the questions answered, ascending; one step for each distinct value.
+    accuracy : NDArray[np.float64], shape (n_steps,)
+        Of these.
+    auroc : float or None
+        None where all rows have the same outcome.
+    """
+
+    share: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    auroc: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AbstentionCurve(Displayable):
     """All thresholds of one method on one run, one step for each distinct confidence, highest first.
@@ -152,6 +174,8 @@ class AbstentionCurve(Displayable):
     missing : Missingness or None
         The rows that have an outcome and no confidence, which no threshold answers; None where no row lacks
         one.
+    server : ServerOrder or None
+        The same rows in the order of their server's confidence; None where not all have one.
     """
 
     run: str
@@ -169,11 +193,22 @@ class AbstentionCurve(Displayable):
     design_effect: float = 1.0
     repeated: RepeatedAnswers | None = None
     missing: Missingness | None = None
+    server: ServerOrder | None = None
 
     @property
     def terms(self) -> Terms:
         """The words for its probabilities and outcomes."""
         return METHODS[self.method].terms
+
+    @property
+    def other_order(self) -> ServerOrder | None:
+        """The order of the server's confidence; None where the probability answers the same rows."""
+        server = self.server
+        if server is None or (
+            np.array_equal(server.share, self.coverage) and np.array_equal(server.accuracy, self.accuracy)
+        ):
+            return None
+        return server
 
     @property
     def n_questions(self) -> int:
@@ -264,10 +299,12 @@ class AbstentionCurve(Displayable):
         """One row for each step.
 
         Columns: run, method, threshold, answered, correct, share, accuracy, accuracy_low, accuracy_high,
-        recipe.
+        recipe. Steps in the order of the server's confidence have its name as method, and only shares and
+        accuracies.
         """
-        return pl.DataFrame(
+        steps = pl.DataFrame(
             {
+                "method": self.method,
                 "threshold": self.threshold,
                 "answered": self.n_answered,
                 "correct": self.n_correct,
@@ -276,12 +313,12 @@ class AbstentionCurve(Displayable):
                 "accuracy_low": self.accuracy_interval[0],
                 "accuracy_high": self.accuracy_interval[1],
             }
-        ).select(
-            pl.lit(self.run).alias("run"),
-            pl.lit(self.method).alias("method"),
-            pl.all(),
-            pl.lit(self.recipe).alias("recipe"),
         )
+        if self.other_order is not None:
+            of_server = {"share": self.other_order.share, "accuracy": self.other_order.accuracy}
+            ordered = pl.DataFrame({"method": SERVER_CONFIDENCE, **of_server})
+            steps = pl.concat([steps, ordered], how="diagonal")
+        return steps.select(pl.lit(self.run).alias("run"), pl.all(), pl.lit(self.recipe).alias("recipe"))
 
 
 def abstention_curve(evidence: Evidence) -> AbstentionCurve:
@@ -321,7 +358,19 @@ def abstention_curve(evidence: Evidence) -> AbstentionCurve:
         design_effect=top.design_effect,
         repeated=repeated,
         missing=top.missingness,
+        server=_server_order(top),
     )
+
+
+def _server_order(top: AnswerEvidence) -> ServerOrder | None:
+    metric, scheme = METRICS["server_auroc"], Scheme()
+    if top.unavailable_reason(metric, scheme):
+        return None
+    sums = top.sums_for(metric, scheme)
+    levels = sums.natural_bins()
+    n_answered, n_correct = (np.cumsum(of[::-1]).astype(np.float64) for of in (levels.count, levels.correct))
+    n_questions = top.n_used + (top.missingness.n if top.missingness else 0)
+    return ServerOrder(n_answered / n_questions, n_correct / n_answered, metric.compute(sums, scheme))
 
 
 def first_steps(threshold: NDArray[np.float64], confidence: NDArray[np.float64]) -> NDArray[np.intp]:

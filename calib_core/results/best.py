@@ -51,7 +51,7 @@ from calib_core.results.uncertainty import (
     side_of_one_more,
 )
 from calib_core.runs import AnswerRun
-from calib_core.terms import ProbabilityOf
+from calib_core.terms import ProbabilityOf, Terms
 from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
 
 SKILL: Final = "brier_skill"
@@ -490,7 +490,7 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
             combinations(evidences, 2), weights_refusal("A paired difference").rstrip(".")
         )
     elif n_questions < MIN_COMMON_QUESTIONS:
-        unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions))
+        unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions, first.terms))
     else:
         for place, other_place in combinations(range(len(keys)), 2):
             one, other = keys[place], keys[other_place]
@@ -552,8 +552,8 @@ def ece_tests(
     return tests
 
 
-def _too_few_questions(n_questions: int) -> str:
-    return f"only {plural(n_questions, 'question')} in common; at least {MIN_COMMON_QUESTIONS} are needed"
+def _too_few_questions(n_questions: int, terms: Terms) -> str:
+    return f"only {plural(n_questions, terms.question)} in common; at least {MIN_COMMON_QUESTIONS} are needed"
 
 
 def _with_corrected(
@@ -788,7 +788,7 @@ class _Questions:
         cluster = None if cluster is None else cluster[rows[0][both]]
         n_questions = int(both.sum()) if cluster is None else np.unique(cluster).size
         if n_questions < MIN_COMMON_QUESTIONS:
-            raise Unavailable(_too_few_questions(n_questions))
+            raise Unavailable(_too_few_questions(n_questions, one.terms))
         here, there = (side.on(at[both]) for side, at in zip(sides, used, strict=True))
         same_answers = one.run is other.run and np.array_equal(here.pairs.correct, there.pairs.correct)
         return _CommonPairs(here, there, cluster, same_answers)
@@ -831,7 +831,7 @@ class _Questions:
         at = tuple(self._index.get(id(run), -1) for run in (first, second))
         if self._numbers is None or min(at) < 0:
             raise Unavailable(
-                "some rows have no id and no text of their own, so questions cannot be paired. "
+                "some rows have no id and no text of their own, so they cannot be paired. "
                 f"{row_number_advice()}"
             )
         if at not in self._rows:

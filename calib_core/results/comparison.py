@@ -74,6 +74,8 @@ DEFAULT_AXES: Final[Mapping[ProbabilityOf, tuple[str, str]]] = {
 CONSTANT_GUESS: Final = "a constant guess"
 """What sentences call the confidence that always states the accuracy, of which the skill is 0."""
 
+NO_POINTS: Final = "No run has both numbers."
+
 _POINT_FIELDS: Final = ("run", "method", "ece_10", "n_used", "n_total", "judged", "recipe")
 
 
@@ -523,8 +525,42 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
     available_methods: Collection[str] = (),
     judged_choice: JudgedChoice = "own",
     estimator: MetricEstimator = estimate_metric,
-    on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Comparison:
+    """One point for each evidence, on two metrics, and each pair of them on their common questions.
+
+    Parameters
+    ----------
+    evidences, x, y, scheme, of, titles, judged_choice, estimator
+        As in `place_runs`.
+    available_methods : collection of str
+        As in `PlacedRuns.compared`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    Unavailable
+        For an unknown metric.
+    """
+    placed = place_runs(
+        evidences, x, y, scheme, of=of, titles=titles, judged_choice=judged_choice, estimator=estimator
+    )
+    return placed.compared(placed.pairs(), available_methods)
+
+
+def place_runs(
+    evidences: Mapping[str, Evidence],
+    x: str = "",
+    y: str = "",
+    scheme: Scheme | None = None,
+    *,
+    of: ProbabilityOf | None = None,
+    titles: Mapping[str, str] | None = None,
+    judged_choice: JudgedChoice = "own",
+    estimator: MetricEstimator = estimate_metric,
+) -> PlacedRuns:
     """One point for each evidence, on two metrics.
 
     Parameters
@@ -540,18 +576,14 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         where omitted.
     titles : Mapping[str, str], optional
         Key → full name of the run; its label where omitted.
-    available_methods : collection of str
-        Ids of all methods the runs support, among `evidences` or not.
     judged_choice : {"own", "greedy", "majority"}
         Which answer's outcome the methods are judged by.
     estimator : callable
         Computes each metric with its interval, or takes it from a cache.
-    on_progress : callable
-        Called with the share of the pairs of points that is done, in (0, 1].
 
     Returns
     -------
-    Comparison
+    PlacedRuns
         An evidence of the other kind, or that does not support both metrics, or has an undefined or infinite
         one, or no outcome of the answer that all are judged by, is in `unavailable`.
 
@@ -570,7 +602,7 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         evidences, titles or {key: evidence.run.label for key, evidence in evidences.items()}
     )
     points: list[ComparisonPoint] = []
-    compared: dict[str, Evidence] = {}
+    placed: dict[str, Evidence] = {}
     for key, own_evidence in of_kind.items():
         try:
             evidence = judged_by(own_evidence, judged_choice)
@@ -578,29 +610,88 @@ def compare_runs(  # noqa: PLR0913  one parameter a choice
         except Unavailable as reason:
             unavailable[key] = str(reason)
         else:
-            compared[key] = evidence
-    infos = {key: evidence.run.info for key, evidence in compared.items()}
-    paired = compare_pairs(compared, RANKED_FOR[kind], on_progress=on_progress)
-    named_points = [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
-    groups = _points_by_method_and_dataset(named_points, infos)
-    return Comparison(
+            placed[key] = evidence
+    infos = {key: evidence.run.info for key, evidence in placed.items()}
+    picture = Comparison(
         x=x,
         y=y,
         scheme=scheme,
         points=tuple(points),
         size_families=tuple(
             family
-            for group in groups
+            for group in _points_by_method_and_dataset(points, infos)
             for family in size_families({point.key: infos[point.key] for point in group})
         ),
-        trends=tuple(comparison_trend(x, y, group, infos, paired) for group in groups),
+        trends=(),
         unavailable=unavailable,
-        paired=paired,
-        headline=comparison_headline(named_points, paired),
-        caveats=tuple(_point_caveats(named_points, infos)),
-        remarks=tuple(_point_remarks(points, paired, available_methods)),
-        recipe=_comparison_recipe(points, (x, y), scheme, judged_choice, paired),
+        paired=PairedComparison({}, {}, {}, {}, {}),
+        headline="",
+        caveats=tuple(_point_caveats(_with_models(points, infos), infos)),
+        recipe="",
     )
+    return PlacedRuns(picture, placed, judged_choice)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedRuns:
+    """Runs and methods as points, before any two of them are compared.
+
+    Attributes
+    ----------
+    picture : Comparison
+        The points, without what only their pairs tell: headline, trends, remarks and recipe.
+    evidences : Mapping[str, Evidence]
+        Key of each point → its evidence, judged by the chosen answer.
+    judged_choice : {"own", "greedy", "majority"}
+        Which answer's outcome the methods are judged by.
+    """
+
+    picture: Comparison
+    evidences: Mapping[str, Evidence]
+    judged_choice: JudgedChoice
+
+    def pairs(self, on_progress: Callable[[float], None] = lambda _share: None) -> PairedComparison:
+        """Compares each pair of the points on their common questions, whichever metrics are on the axes.
+
+        Parameters
+        ----------
+        on_progress : callable
+            Called with the share of the pairs that is done, in (0, 1].
+        """
+        ranked = RANKED_FOR[kind_of(self.evidences.values())]
+        return compare_pairs(self.evidences, ranked, on_progress=on_progress)
+
+    def compared(self, paired: PairedComparison, available_methods: Collection[str] = ()) -> Comparison:
+        """The points with all that their pairs tell.
+
+        Parameters
+        ----------
+        paired : PairedComparison
+            As `pairs` returns it.
+        available_methods : collection of str
+            Ids of all methods the runs support, among these or not.
+        """
+        picture, points = self.picture, self.picture.points
+        infos = {key: evidence.run.info for key, evidence in self.evidences.items()}
+        named_points = _with_models(points, infos)
+        return replace(
+            picture,
+            trends=tuple(
+                comparison_trend(picture.x, picture.y, group, infos, paired)
+                for group in _points_by_method_and_dataset(named_points, infos)
+            ),
+            paired=paired,
+            headline=comparison_headline(named_points, paired),
+            remarks=tuple(_point_remarks(points, paired, available_methods)),
+            recipe=_comparison_recipe(
+                points, (picture.x, picture.y), picture.scheme, self.judged_choice, paired
+            ),
+        )
+
+
+def _with_models(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInfo]) -> list[ComparisonPoint]:
+    """The points, named with their model."""
+    return [replace(point, name=name_with_model(point.name, infos[point.key])) for point in points]
 
 
 def of_one_kind(
@@ -784,7 +875,7 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
         Of the same points.
     """
     if not points:
-        return "No run has both numbers."
+        return NO_POINTS
     if len(points) == 1:
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):

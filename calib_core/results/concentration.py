@@ -171,7 +171,7 @@ def measure_concentration(evidence: Evidence, scheme: Scheme | None = None) -> C
         share_at_zero=evidence.share_at(0.0),
         share_at_one=evidence.share_at(1.0),
         ece=ece,
-        warning=None if ece is None else _few_bins_warning(ece, top_shares, scheme, evidence.unit),
+        warning=few_bins_warning(evidence, scheme),
         recipe=recipe_text(evidence, None, scheme, binned.n_bins),
         unit=evidence.unit,
         missing=evidence.missingness,
@@ -243,21 +243,25 @@ def concentration_table(results: Sequence[Concentration]) -> pl.DataFrame:
     )
 
 
-def _few_bins_warning(
-    ece: float, top_shares: NDArray[np.float64], scheme: Scheme, unit: RowUnit
-) -> str | None:
-    """An ECE may rest on one or two bins, as the self-consistency paper shows for p(True).
+def few_bins_warning(evidence: Evidence, scheme: Scheme) -> str | None:
+    """Why the ECE of the top-label confidences rests on one or two bins; None where it doesn't.
 
-    Parameters
-    ----------
-    ece : float
-    top_shares : NDArray[np.float64], shape (1,) or (2,)
-        Shares of the fullest bins, fullest first.
-    scheme : Scheme
-        No warning for schemes of at most two bins.
-    unit : {"rows", "positions"}
+    The self-consistency paper shows such an ECE for p(True). Schemes of at most two bins give no warning.
+
+    Raises
+    ------
+    Unavailable
+        Where there are too many natural bins.
     """
-    if float(top_shares.sum()) < CONCENTRATED_SHARE or (scheme.binning != "natural" and scheme.bins <= 2):
+    evidence = evidence.top_label
+    refuse_weights(evidence, "The spread of the confidences")
+    ece = ECE.compute(evidence.sums, scheme)
+    top_shares = np.sort(evidence.binned(ECE, scheme).count / max(evidence.sums.n_pairs, 1))[:-3:-1]
+    if (
+        ece is None
+        or float(top_shares.sum()) < CONCENTRATED_SHARE
+        or (scheme.binning != "natural" and scheme.bins <= 2)
+    ):
         return None
     if float(top_shares[0]) >= CONCENTRATED_SHARE:
         opening, which = f"One bin holds {format_percent(float(top_shares[0]))}", "that bin"
@@ -266,4 +270,4 @@ def _few_bins_warning(
             f"The two fullest bins hold {format_percent(float(top_shares.sum()))}",
             "those two bins",
         )
-    return f"{opening} of the {unit}, so the ECE of {ece:.4f} mostly reflects {which}."
+    return f"{opening} of the {evidence.unit}, so the ECE of {ece:.4f} mostly reflects {which}."

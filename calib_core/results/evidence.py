@@ -46,7 +46,7 @@ from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_texts
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
-from calib_core.methods.choice import at_least_pairs, no_levels_reason
+from calib_core.methods.choice import CHOICE, at_least_pairs, no_levels_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.self_consistency import HELD_OUT_JUDGED
 from calib_core.methods.token_level import TOKENS
@@ -153,6 +153,11 @@ class Evidence(ABC):
     @abstractmethod
     def verdict(self) -> Verdict:
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
+
+    @cached_property
+    @abstractmethod
+    def moved_ends(self) -> tuple[float, float]:
+        """How much larger Σ c of the top label is at what 0, and what 1, stands for; see `stated_ends`."""
 
     @cached_property
     def missingness(self) -> Missingness | None:
@@ -538,6 +543,13 @@ class AnswerEvidence(Evidence):
         return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
     @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`; in weights, where rows have them."""
+        pairs = self.confidences.pairs
+        at_zero, at_one = stated_ends(pairs.confidence, pairs.correct, pairs.weight)
+        return at_zero.moved, at_one.moved
+
+    @cached_property
     def missingness(self) -> Missingness | None:
         """As in `Evidence.missingness`, for the outcome of the judged answer."""
         if self.confidences.unpaired is None:
@@ -681,31 +693,51 @@ class AnswerEvidence(Evidence):
         return self.class_sums.pooled()
 
     def class_sums_for(self, metric: Metric) -> BinSums:
-        """`class_sums`, pooled unless the metric needs sums by class; or those of the levels of a scale."""
-        if metric.required_sums in ORDERED_SUMS:
-            return self._ordered_sums(metric)
+        """`class_sums`, pooled unless the metric needs sums by class; or those of what a decision has."""
+        if metric.required_sums in ("cuts", "ranks"):
+            return self.pairs_for(metric).sums()
+        if metric.required_sums == "distances":
+            pairs = self.pairs_for(metric)
+            return BinSums.from_pairs(
+                pairs.confidence,
+                pairs.correct,
+                n_groups=self.length_of_scale + 1,
+                computed=True,
+                copy=False,
+                weight=pairs.weight,
+            )
         return self.class_sums if metric.required_sums == "classes" else self.pooled_class_sums
 
-    def _ordered_sums(self, metric: Metric) -> BinSums:
-        """One pair for each row and cut of the scale; or, for "distances", one for each row.
+    def pairs_for(self, metric: Metric) -> Pairs:
+        """The pairs that a metric is computed from.
 
-        A distance is a share of the scale's length, as a confidence whose outcome is 0; the number of levels
-        is that of the groups.
+        One for each row, or for each class of each row. For "cuts", one for each row and cut of the scale.
+        For "distances", one for each row: how far the expected level is from the right one, as a share of
+        the scale's length, with the outcome 0. For "ranks", the place of each row among the distinct values
+        of the server's confidence, from 0 to 1, so that only their order is left.
         """
+        if metric.required_sums == "ranks":
+            top = self.confidences.pairs
+            of_server = self.run.rows["server_confidence"].to_numpy()[top.rows]
+            place = np.unique(of_server, return_inverse=True)[1]
+            return replace(top, confidence=place / max(int(place.max()), 1), computed=False)
+        if metric.needs == "pairs":
+            return self.pairs
         distribution = self._full_distribution
+        if metric.required_sums not in ORDERED_SUMS:
+            return distribution.all_label_pairs()
         pairs = at_least_pairs(distribution, np.arange(1, distribution.n_classes))
         if metric.required_sums == "cuts":
-            return pairs.sums()
+            return pairs
         gap = (pairs.confidence - pairs.correct).reshape(distribution.n, -1)
         share = np.minimum(np.abs(gap.mean(axis=1)), 1.0)
-        return BinSums.from_pairs(
-            share,
-            np.zeros(share.size, np.bool_),
-            n_groups=distribution.n_classes,
-            computed=True,
-            copy=False,
-            weight=distribution.weight,
-        )
+        never = np.zeros(share.size, np.bool_)
+        return Pairs(share, never, distribution.rows, computed=True, weight=distribution.weight)
+
+    @property
+    def length_of_scale(self) -> int:
+        """K − 1, the number of steps from the lowest of K levels to the highest."""
+        return self._full_distribution.n_classes - 1
 
     @property
     def _full_distribution(self) -> Distribution:
@@ -737,7 +769,20 @@ class AnswerEvidence(Evidence):
             return f"{metric.title} is not defined for rows with weights."
         if metric.required_sums in ORDERED_SUMS and (reason := no_levels_reason(self.run)):
             return f"{metric.title} needs a scale with one order of levels: {reason}."
+        if metric.required_sums == "ranks" and (reason := self._no_ranks_reason):
+            return f"{metric.title} needs one of every row: {reason}."
         return self.no_distribution_reason if metric.needs == "distribution" else None
+
+    @property
+    def _no_ranks_reason(self) -> str | None:
+        """Why there is no server's confidence to rank these rows by; None where there is."""
+        if self.method is not CHOICE:
+            return f"a server's confidence is that of the “{CHOICE.title}”"
+        if not self.run.has_columns("server_confidence"):
+            return "the file has none (server_confidence)"
+        of_server = self.run.rows["server_confidence"].gather(pl.Series(self.confidences.pairs.rows))
+        n_lacking = of_server.null_count()
+        return f"{plural(n_lacking, 'row')} have none (server_confidence)" if n_lacking else None
 
     def labels_text(self, *, all_classes: bool) -> str | None:
         """As in `Evidence.labels_text`; None for rows without choices, which have one confidence each."""
@@ -798,14 +843,14 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
-        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as the verdict."""
-        said, correct = self.pairs.confidence, self.pairs.correct
-        if self.weight is not None:
-            return WeightedDraws(self.sums, said, correct, self.weight, self.cluster)
+        """Draws at the confidences, and at what 0 and 1 stand for, as in the verdict."""
+        said, correct, weight = self.pairs.confidence, self.pairs.correct, self.weight
+        if weight is not None:
+            chance = within_rounding(said, correct, weight)[0]
+            return WeightedDraws(self.sums, said, correct, weight, self.cluster, chance)
         if self.cluster is not None:
             return ClusterDraws(self.sums, said, correct, self.cluster, within_rounding(said, correct)[0])
-        at_zero, at_one = stated_ends(said, correct)
-        return BinomialDraws(self.sums, (at_zero.moved, at_one.moved))
+        return BinomialDraws(self.sums, self.moved_ends)
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
@@ -867,8 +912,16 @@ class TokenEvidence(Evidence):
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict by the top label of each position, tested by text."""
-        sums = CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
-        return judge_texts(sums, self.run.sums.texts, tolerance=self.tolerance)
+        return judge_texts(self._by_cell, self.run.sums.texts, tolerance=self.tolerance)
+
+    @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`, of the first and the last cell of the finest grid."""
+        return self._by_cell.moved
+
+    @cached_property
+    def _by_cell(self) -> CalibrationSums:
+        return CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
 
     @property
     def no_p_reason(self) -> str:
@@ -935,7 +988,7 @@ class TokenEvidence(Evidence):
     def data_shortfall(self, metric: Metric, scheme: Scheme) -> str | None:
         """What the grid does not keep, or a list of the largest entries does not contain."""
         sums = self.run.sums
-        if metric.required_sums in ("values", *ORDERED_SUMS):
+        if metric.required_sums in ("values", "ranks", *ORDERED_SUMS):
             return (
                 f"{metric.title} needs every single confidence, but token-level runs keep sums on a fixed "
                 f"grid of {GRID_CELLS:,} cells."
@@ -1203,18 +1256,17 @@ def with_weights(run: AnswerRun, confidences: Confidences) -> Confidences:
         If no row with a confidence and an outcome has a weight above 0.
     """
     pairs, distribution, unpaired = confidences.pairs, confidences.distribution, confidences.unpaired
-    all_weights = run.weights(np.arange(run.rows.height))
-    if all_weights is None:
+    weight = run.weights(pairs.rows)
+    if weight is None:
         return confidences
-    weight = all_weights[pairs.rows]
     kept = np.flatnonzero(weight > 0)
     if not kept.size:
         raise Unavailable("no row with a confidence and an outcome has a weight above 0")
     counts = {NO_WEIGHT: int(np.isnan(weight).sum()), ZERO_WEIGHT: int((weight == 0).sum())}
     if kept.size < weight.size:
         pairs, distribution = pairs.take(kept), distribution and distribution.take(kept)
-    if unpaired is not None:
-        counted = all_weights[unpaired.rows] > 0
+    if unpaired is not None and (of_unpaired := run.weights(unpaired.rows)) is not None:
+        counted = of_unpaired > 0
         unpaired = UnpairedOutcomes(unpaired.correct[counted], unpaired.rows[counted])
     answers = confidences.answers
     own = unequal(weight[kept])

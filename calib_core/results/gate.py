@@ -537,7 +537,7 @@ def _how_much_worse(
         ends = unpaired_difference_interval(new, measured.interval, old, baseline.interval)
         value, comparison = new - old, f"on all rows of each: {as_clause(str(reason))}"
     else:
-        ends, comparison = (low, high), f"paired on {plural(n, 'question')}"
+        ends, comparison = (low, high), f"paired on {plural(n, measured.evidence.terms.question)}"
     if sign < 0 and ends is not None:
         ends = (-ends[1], -ends[0])
     # Two infinite values are equally bad.
@@ -553,7 +553,7 @@ def _paired(baseline: Measurement, measured: Measurement) -> tuple[float, float,
         raise Unavailable("Token-level runs keep sums only.")
     found = paired_difference([(first, second)], measured.metric, measured.scheme)
     if found.n_questions < MIN_COMMON_QUESTIONS:
-        raise Unavailable(f"Only {plural(found.n_questions, 'question')} in common.")
+        raise Unavailable(f"Only {plural(found.n_questions, first.terms.question)} in common.")
     return found.value, found.low, found.high, found.n_questions
 
 

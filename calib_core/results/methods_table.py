@@ -32,7 +32,7 @@ from calib_core.metrics.brier import BRIER
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
 from calib_core.results.columns import Column, frame_of
-from calib_core.results.concentration import measure_concentration
+from calib_core.results.concentration import few_bins_warning
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows, run_weights
 from calib_core.results.judged_answer import JudgedChoice, judged_by
@@ -338,7 +338,7 @@ def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Methods
 
 def _concentration_warning(evidence: AnswerEvidence, scheme: Scheme) -> str | None:
     try:
-        return measure_concentration(evidence, scheme).warning
+        return few_bins_warning(evidence, scheme)
     except Unavailable:  # more natural bins than are offered, so not concentrated
         return None
 

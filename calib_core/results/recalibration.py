@@ -62,7 +62,9 @@ RECALIBRATION_COLUMNS: Final = (
     Column("before", "Before", "number"),
     Column("after", "After", "number", help="Each row by a map that was fitted to other questions."),
     Column("difference", "Difference", "signed", help="After minus before; negative is better."),
-    Column("low", "95 %", "signed", help="Interval of the difference, paired by question.", upper="high"),
+    Column(
+        "low", "Interval", "signed", help="Of the difference out of fold, paired by question.", upper="high"
+    ),
     Column("high", kind="signed"),
     Column("p", "p", "p", help="Two-sided, of no difference."),
     Column("folds", kind="count"),
@@ -91,7 +93,7 @@ class RecalibrationDifference:
     value : float
         Below 0 where recalibration helps.
     low, high : float
-        Its 95 % interval.
+        Its interval over questions, at 95 % if each row's map were fixed; see `COVERAGE`.
     p : float
         Two-sided, of no difference.
     """
@@ -156,7 +158,7 @@ class Recalibration(Displayable):
         brier = self.differences.get("brier")
         if brier is None:
             return f"{title}: not judged. {self.no_difference['brier']}"
-        interval = f"95 % interval {format_interval(brier.low, brier.high, '+.4f')}"
+        interval = f"interval out of fold {format_interval(brier.low, brier.high, '+.4f')}"
         change = f"{format_signed(brier.value)} ({interval})"
         if brier.high < 0:
             return f"{title} recalibration lowers the Brier score: {change}."

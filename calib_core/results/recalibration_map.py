@@ -29,7 +29,7 @@ from calib_core.methods import METHODS
 from calib_core.methods.answers.outcomes import with_assumed_outcomes
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
-from calib_core.runs import AnswerRun, Run
+from calib_core.runs import AnswerRun, Run, as_run
 from calib_core.terms import ProbabilityOf
 from calib_core.tokens.row_checks import SUM_TOLERANCE
 from calib_core.values import Value
@@ -159,7 +159,8 @@ class RecalibrationMap(Value):
         Unavailable
             If the method, or a map of choices, cannot be used with this run.
         """
-        return self.applied(run, method or self.method, options or MethodOptions()).run_with_it_alone()
+        options = options or MethodOptions()
+        return self.applied(as_run(run), method or self.method, options).run_with_it_alone()
 
     def applied(self, run: Run, method: str, options: MethodOptions) -> AppliedMap:
         """What the map makes of a run; parameters and errors as in `apply`."""
@@ -219,13 +220,13 @@ class RecalibrationMap(Value):
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, data: bytes, name: str) -> RecalibrationMap:
+    def from_json(cls, data: bytes | str, name: str = "the map") -> RecalibrationMap:
         """The map in a JSON document.
 
         Parameters
         ----------
-        data : bytes
-        name : str
+        data : bytes or str
+        name : str, optional
             What messages call the file.
 
         Raises
@@ -233,7 +234,7 @@ class RecalibrationMap(Value):
         Refused
             If it is not a map, with what was expected and found.
         """
-        document = _document(data, name)
+        document = _document(data.encode() if isinstance(data, str) else data, name)
         by, target = _text(document, "by", name), _text(document, "target", name)
         if by not in MAP_KINDS:
             raise _wrong(name, "by", f"one of {', '.join(MAP_KINDS)}", by)

@@ -48,7 +48,8 @@ def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:
     """Which labels are pooled, and out of how many: "top label", "all classes, K=4"; None without choices."""
-    return evidence.labels_text(all_classes=metric is not None and metric.needs == "distribution")
+    all_classes = metric is not None and metric.needs == "distribution" and metric.required_sums != "ranks"
+    return evidence.labels_text(all_classes=all_classes)
 
 
 def recipe_text(

@@ -222,6 +222,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             binned,
             None if dependent else evidence.verdict,
             unit=evidence.unit,
+            moved=evidence.moved_ends,
             design_effect=evidence.design_effect,
             score=evidence.method.score_name,
         )
@@ -384,6 +385,7 @@ def reliability_headline(
     verdict: Verdict | None,
     *,
     unit: RowUnit = "rows",
+    moved: tuple[float, float] = (0.0, 0.0),
     design_effect: float = 1.0,
     score: str | None = None,
 ) -> str:
@@ -397,6 +399,8 @@ def reliability_headline(
         share of correct ones are both 1/K by construction, so the sentence speaks only of the gaps.
     unit : {"rows", "positions"}
         What is counted.
+    moved : (float, float)
+        As for `bin_gaps`.
     design_effect : float, default 1
         Of repeated questions (`inference.clusters.design_effect`).
     score : str, optional
@@ -412,7 +416,7 @@ def reliability_headline(
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned, terms)}."
     clause = _verdict_clause(verdict, n, unit, score)
     noun = terms.answers if unit == "rows" else unit
-    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect), noun)
+    location = _location_sentence(binned, verdict, bin_gaps(binned, moved, design_effect), noun)
     said = stated_and_observed(binned, terms)
     return f"{_capitalised(clause)}: {said}.{f' {location}' if location else ''}"
 

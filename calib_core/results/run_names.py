@@ -105,11 +105,11 @@ def size_families(infos: Mapping[str, RunInfo]) -> tuple[tuple[str, ...], ...]:
 def count_models(infos: Mapping[str, RunInfo]) -> int:
     """Number of different models among these runs; a run whose file names none counts as its own.
 
-    Name, size, tuning and checkpoint identify a model; shots and data set do not.
+    Name, size and tuning identify a model; shots, data set and the checkpoint of a training do not.
     """
     return len(
         {
-            (key,) if info.model is None else (info.model, info.params_b, info.tuning, info.checkpoint)
+            (key,) if info.model is None else (info.model, info.params_b, info.tuning)
             for key, info in infos.items()
         }
     )

@@ -515,7 +515,7 @@ def bin_step(subject: TourSubject) -> TourStep:
     evidence, noun, terms = subject.evidence, subject.unit_plural, subject.terms
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     bin_index = int(np.argmax(binned.count))
-    gaps = bin_gaps(binned, evidence.design_effect)
+    gaps = bin_gaps(binned, evidence.moved_ends, evidence.design_effect)
     n, n_correct = int(binned.count[bin_index]), int(binned.correct[bin_index])
     stated, accuracy, count_text = (
         float(binned.confidence[bin_index]) / n,
@@ -525,9 +525,10 @@ def bin_step(subject: TourSubject) -> TourStep:
     low, high = (
         float(end[bin_index]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
     )
-    limit = float(gaps.chance_limit[bin_index]) / n
+    limit = float(gaps.limit[bin_index]) / n
+    source = "chance and rounding" if gaps.rounding[bin_index] else "chance"
     chance_clause = (
-        f", give or take {100 * limit:.1f} percentage points of chance"
+        f", give or take {100 * limit:.1f} percentage points of {source}"
         if n >= MIN_ROWS and math.isfinite(limit)
         else ""
     )
@@ -564,7 +565,7 @@ def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str)
     """The verdict on this bin, judged together with all other bins as in the next step."""
     if n < MIN_ROWS:
         return too_few_phrase(n, unit_plural[:-1])
-    if not math.isfinite(gaps.chance_limit[bin_index]):
+    if not math.isfinite(gaps.limit[bin_index]):
         return f"chance may explain any difference, as {DEPENDENT_POSITIONS}"
     if not gaps.clear[bin_index]:
         return f"as often as the model says, as far as {n:,} {unit_plural} can tell"
@@ -579,6 +580,7 @@ def overall_step(subject: TourSubject) -> TourStep:
     evidence = subject.evidence
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
+    gaps = bin_gaps(binned, evidence.moved_ends, evidence.design_effect)
     verdict = evidence.verdict
     where_clause = ", and where" if verdict.kind in LEVEL_KINDS[verdict.of] and not verdict.scope else ""
     return TourStep(
@@ -586,9 +588,7 @@ def overall_step(subject: TourSubject) -> TourStep:
         heading=verdict.words.capitalize() + verdict.scope + where_clause,
         sentences=(
             f"{subject.name} {stated_and_observed(binned, subject.terms)}.",
-            _largest_gap_sentence(
-                result, verdict, bin_gaps(binned, evidence.design_effect), subject.unit_plural
-            ),
+            _largest_gap_sentence(result, verdict, gaps, subject.unit_plural),
         ),
         picture=result,
         selection_note=f"All {subject.unit_plural} of the run are shown, in ten bins.",

@@ -58,7 +58,7 @@ from calib_core.inference.pairing import KEY_SEPARATOR, common_questions
 from calib_core.inference.text_test import DEPENDENT_POSITIONS
 from calib_core.inference.verdict import MIN_ROWS
 from calib_core.metrics import METRICS
-from calib_core.metrics.metric import Metric, WeightedForm
+from calib_core.metrics.metric import ORDERED_SUMS, Metric, WeightedForm
 from calib_core.pairs import Pairs
 from calib_core.results.evidence import (
     AnswerEvidence,
@@ -102,8 +102,8 @@ def recompute_metric(
         NaN where the metric is not defined.
     """
     confidences = evidence.confidences
-    if metric.needs == "pairs" and evidence.options.labels == "top":
-        sums = confidences.pairs.take(positions).sums()
+    if metric.required_sums == "ranks" or (metric.needs == "pairs" and evidence.options.labels == "top"):
+        sums = evidence.pairs_for(metric).take(positions).sums()
     elif confidences.distribution is None:
         raise RuntimeError("pairs of all labels, or of all classes, without a distribution")
     elif metric.needs == "pairs":
@@ -188,7 +188,7 @@ def no_interval_reason(evidence: Evidence, metric_id: str, scheme: Scheme | None
         return f"{DEPENDENT_POSITIONS.capitalize()}, so there is no interval."
     if metric.interval_method == "none":
         return f"{metric.title} has no interval: {metric.no_interval_reason}."
-    if metric.interval_method == "auroc" and count_rarer_outcome(evidence) < MIN_OF_EACH_OUTCOME:
+    if metric.interval_method == "auroc" and count_rarer_outcome(evidence.top_label) < MIN_OF_EACH_OUTCOME:
         unit = "answers" if evidence.cluster is None else "answers to different questions"
         unit += "" if evidence.weight is None else ", counted by the effective number of their weights,"
         least = f"{MIN_OF_EACH_OUTCOME} right and {MIN_OF_EACH_OUTCOME} wrong {unit}"
@@ -286,8 +286,14 @@ def _formula_interval(
         return _directional_interval(evidence, metric, scheme, value, seed, unit_text)
     if metric.interval_method == "mean":
         return _mean_interval(evidence, metric, unit_text)
-    pairs = evidence.pairs
-    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster, pairs.weight)
+    pairs = evidence.pairs_for(metric)
+    ends = auroc_interval(
+        pairs.confidence.astype(np.float64, copy=False),
+        pairs.correct,
+        evidence.cluster,
+        pairs.weight,
+        sums=evidence.sums_for(metric, scheme),
+    )
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
 
@@ -407,9 +413,8 @@ def _mean_interval(
     evidence: AnswerEvidence, metric: Metric, unit_text: str, n_intervals: int = 1
 ) -> Interval:
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
-    n = evidence.n_used
-    cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
-    total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
+    n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
+    total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
     added = _extreme_means(metric, evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
@@ -426,11 +431,12 @@ def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
         return None
     if metric.needs == "distribution":
         return metric.low, metric.high
-    confidence = pairs.confidence.astype(np.float64)
+    confidence = pairs.confidence.astype(np.float64, copy=False)
     wrong, right = (
         metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
     )
-    least, most = np.minimum(wrong, right), np.maximum(wrong, right)
+    least = np.minimum(wrong, right)
+    most = np.maximum(wrong, right, out=right)
     if pairs.weight is not None:
         return float(np.average(least, weights=pairs.weight)), float(np.average(most, weights=pairs.weight))
     return float(least.mean()), float(most.mean())
@@ -480,6 +486,7 @@ def paired_difference(
     for evidence in (one for pair in evidence_pairs for one in pair):
         refuse_weights(evidence, "A paired difference")
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
+    terms = sides[0][0].terms
     distinct = pl.concat(keys).unique(maintain_order=True)
     clusters_by_pair = _key_positions(keys, distinct)
     if metric.pair_term is not None:
@@ -488,7 +495,7 @@ def paired_difference(
     if distinct.len() > MAX_INDIVIDUAL_UNITS:
         raise Unavailable(
             f"A paired difference of {metric.title_in_sentence} is available up to {MAX_INDIVIDUAL_UNITS:,} "
-            f"questions; these runs have {distinct.len():,}."
+            f"{terms.questions}; these runs have {distinct.len():,}."
         )
     if metric.interval_method == "directional":
         return _directional_difference(sides, clusters_by_pair, metric, scheme, distinct.len(), seed)
@@ -501,9 +508,9 @@ def paired_difference(
     ]
     value = float(mean_difference(weighted_metrics, np.ones((1, distinct.len())))[0])
     if not np.isfinite(value):
-        raise Unavailable(f"{metric.title} is not defined on the questions both runs share.")
+        raise Unavailable(f"{metric.title} is not defined on the {terms.questions} both runs share.")
     if distinct.len() < 2:
-        raise Unavailable("The runs share only one question, so the difference has no interval.")
+        raise Unavailable(f"The runs share only one {terms.question}, so the difference has no interval.")
     draws = BOOTSTRAP_DRAWS_RECOMPUTED if weighted_form_for(metric, scheme) is None else BOOTSTRAP_DRAWS
     differences = np.concatenate(
         [
@@ -514,7 +521,7 @@ def paired_difference(
     ends = basic_interval(value, differences)
     if ends is None:
         raise Unavailable(
-            f"{metric.title} is not defined in some bootstrap draws: there are too few questions."
+            f"{metric.title} is not defined in some bootstrap draws: there are too few {terms.questions}."
         )
     method = interval_method_text(draws, seed, "questions")
     p = p_value_of_interval(value, *ends)
@@ -580,11 +587,11 @@ def _mean_difference(
         values.append(means[1] - means[0])
         for sign, mean, (total, weight) in zip((-1, 1), means, totals, strict=True):
             errors += sign * (total - mean * weight) / weight.sum()
-    value = float(np.mean(values))
+    value, terms = float(np.mean(values)), sides[0][0].terms
     if not np.isfinite(value):
-        raise Unavailable(f"{metric.title} is not defined on the questions both runs share.")
+        raise Unavailable(f"{metric.title} is not defined on the {terms.questions} both runs share.")
     if n_questions < 2:
-        raise Unavailable("The runs share only one question, so the difference has no interval.")
+        raise Unavailable(f"The runs share only one {terms.question}, so the difference has no interval.")
     # Two methods of one run that judge the same answers cannot differ on another question either.
     may_differ = not one_run or any(
         not np.array_equal(first.pairs.correct, second.pairs.correct) for first, second in sides
@@ -651,10 +658,11 @@ def _directional_difference(
     seed: int,
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
+    terms = sides[0][0].terms
     if min(map(effective_clusters, clusters_by_pair)) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         raise Unavailable(
-            f"Only {plural(n_questions, 'question')} in common; a difference of {metric.title_in_sentence} "
-            f"needs {MIN_QUESTIONS_OVER_BINS}."
+            f"Only {plural(n_questions, terms.question)} in common; a difference of "
+            f"{metric.title_in_sentence} needs {MIN_QUESTIONS_OVER_BINS}."
         )
     parts = [
         metric_gaps(one, metric, scheme, cluster)
@@ -683,17 +691,22 @@ def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, flo
 
 
 def _totals_and_weights(
-    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp], n_clusters: int
+    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp] | None, n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and divisor of a mean for each cluster of the evidence's rows, shape (n_clusters,)."""
+    """Sum and divisor of a mean for each cluster, shape (n_clusters,); None: each row is one of its own."""
     if metric.pair_term is None:
         raise RuntimeError(f"{metric.id} has no terms")
-    over_rows = metric.needs == "distribution"
-    distribution = evidence.confidences.distribution
-    pairs = distribution.all_label_pairs() if over_rows and distribution is not None else evidence.pairs
-    terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    over_rows = metric.needs == "distribution" and metric.required_sums not in ORDERED_SUMS
+    pairs = evidence.pairs_for(metric)
+    terms = metric.pair_term(pairs.confidence.astype(np.float64, copy=False), pairs.correct)
+    if metric.required_sums == "distances":
+        terms = terms * evidence.length_of_scale
     if pairs.weight is not None:
         terms = terms * pairs.weight
+    if cluster is None and pairs is evidence.confidences.pairs:  # of one pair a row nothing is added up
+        one = np.broadcast_to(np.float64(1), terms.shape)
+        return terms, one if pairs.weight is None else pairs.weight
+    cluster = np.arange(n_clusters) if cluster is None else cluster
     unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
     unit_of_row[evidence.confidences.pairs.rows] = cluster
     unit = unit_of_row[pairs.rows]
@@ -729,7 +742,9 @@ def _pair_by_question(
             at_second, second.confidences.pairs.rows
         )
         if not usable.any():
-            raise Unavailable(f"{first.run.label} and {second.run.label} share no usable question.")
+            raise Unavailable(
+                f"{first.run.label} and {second.run.label} share no usable {first.terms.question}."
+            )
         sides.append((restrict_rows(first, at_first[usable]), restrict_rows(second, at_second[usable])))
         repeated = repeated_question_keys(first.run)
         question_keys = (

@@ -22,6 +22,7 @@ from calib_core.errors import Refused, shorten
 from calib_core.readers.format import Reading
 from calib_core.readers.reading_cache import program_digest
 from calib_core.readers.table.raw import ignore_progress
+from calib_core.readers.table.run_split import with_dataset
 from calib_core.readers.token.npz import ReducedRows, reading_of_rows
 from calib_core.scale.stores import INSTALL_ADVICE
 from calib_core.scale.units import (
@@ -367,7 +368,8 @@ def _combine(
     if survey.blocks is not None and (total := tree.total()) is not None:
         try:
             found = survey.blocks.found
-            return reading_of_rows(found.positions, total, ignore_progress, found.notes)
+            whole = reading_of_rows(found.positions, total, ignore_progress, found.notes)
+            return with_dataset(whole, request.options.dataset)
         except Refused as nothing_usable:
             return nothing_usable
     return reading or _unreadable_result(request)

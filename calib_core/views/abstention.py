@@ -59,6 +59,7 @@ from calib_core.views.view import (
     varying_columns,
 )
 from calib_core.wording import (
+    format_number,
     format_percent,
     format_percent_down,
     names_sharing,
@@ -202,6 +203,7 @@ def abstention_view(
             *(Fact("Judged", one) for one in judged if len(judged) == 1 and terms.of != "event"),
             *_used(curves, evidences),
             *_remarks(curves),
+            *_server_facts(curves),
             *(
                 [Fact("Guaranteed threshold", f"It holds on new {terms.questions} like these.")]
                 if any(found.point is not None for found in results)
@@ -232,6 +234,20 @@ def _remarks(curves: Sequence[AbstentionCurve]) -> list[Fact]:
         (METHODS[curve.method].heading, remark) for curve in curves for remark in curve.remarks
     )
     return [Fact(", ".join(titles), remark) for remark, titles in sharing.items()]
+
+
+def _server_facts(curves: Sequence[AbstentionCurve]) -> list[Fact]:
+    """How well a server's own confidence orders the decisions, beside their probability."""
+    return [
+        Fact(
+            "Server's confidence",
+            f"As a rank only, which has no threshold: AUROC {format_number(curve.server.auroc)}, that of the "
+            f"probability {format_number(curve.auroc)}. "
+            + ("Dashed: its order." if curve.other_order else "Both are one order here."),
+        )
+        for curve in curves
+        if curve.server
+    ]
 
 
 def _used(curves: Sequence[AbstentionCurve], evidences: Sequence[Evidence]) -> list[Fact]:

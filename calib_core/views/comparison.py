@@ -16,6 +16,7 @@ from calib_core.methods import METHODS, in_order
 from calib_core.metrics import METRICS
 from calib_core.results.columns import Column
 from calib_core.results.comparison import (
+    NO_POINTS,
     Comparison,
     MetricEstimate,
     Trend,
@@ -64,7 +65,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         )
         blocks += [block] if block else []
     if not blocks:
-        raise Unavailable("No run has both numbers.")
+        raise Unavailable(NO_POINTS)
     return Section(ID, TITLE, QUESTION, tuple(blocks))
 
 
@@ -144,22 +145,15 @@ def comparison_view(
     judged = {point.judged for point in result.points}
     note = coverage_note((result.x, result.y))
     numbers = Numbers(result.to_frame, result.recipe, _file_parts(result))
-    return View(
+    picture = picture_view(result, style_indices=style_indices, chosen=chosen)
+    numbers_of_figure = replace(numbers, recipe=f"{result.recipe}\n{_key_to_numbers(result)}")
+    return replace(
+        picture,
         headline=result.headline,
-        terms=result.terms,
         caveat=caveat,
         recipes=(result.recipe,),
-        figures=(
-            ViewFigure(
-                lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=style_indices),
-                describe_comparison(result),
-                "Comparison",
-                id="comparison",
-                numbers=replace(numbers, recipe=f"{result.recipe}\n{_key_to_numbers(result)}"),
-            ),
-        ),
+        figures=tuple(replace(figure, numbers=numbers_of_figure) for figure in picture.figures),
         tables=(_point_table(result, numbers),) if result.points else (),
-        how_to_read=_how_to_read(result),
         facts=(
             *(Fact("Trend", text) for text in trend_sentences(result)),
             *(Fact("Differences", text) for text in (*caveats, *result.remarks)),
@@ -170,6 +164,27 @@ def comparison_view(
         subject=", ".join(sorted(filter(None, {trend.dataset for trend in result.trends}))),
         name=("comparison", *file_parts((point.method for point in result.points), "methods")),
     )
+
+
+def picture_view(
+    result: Comparison, *, style_indices: Mapping[str, int] | None = None, chosen: str | None = None
+) -> View:
+    """The figure alone and how it is read, for which no two points need to be compared.
+
+    Parameters
+    ----------
+    result : Comparison
+        Of which only the points count, as in `PlacedRuns.picture`.
+    style_indices, chosen
+        As in `comparison_view`.
+    """
+    figure = ViewFigure(
+        lambda theme: comparison_figure(result, theme, selected=chosen, style_indices=style_indices),
+        describe_comparison(result),
+        "Comparison",
+        id="comparison",
+    )
+    return View(figures=(figure,), how_to_read=_how_to_read(result), terms=result.terms)
 
 
 def _key_to_numbers(result: Comparison) -> str:

@@ -185,4 +185,5 @@ def recalibration_tiles(result: Recalibration) -> list[Tile]:
 def _interval_text(difference: RecalibrationDifference | None) -> str:
     if difference is None:
         return ""
-    return f" 95 % interval of the difference: {format_interval(difference.low, difference.high, '+.4f')}."
+    interval = format_interval(difference.low, difference.high, "+.4f")
+    return f" Interval of the difference out of fold: {interval}."

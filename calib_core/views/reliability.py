@@ -545,6 +545,8 @@ def reliability_tiles(result: Reliability, evidence: Evidence | None = None) -> 
     )
     of_labels = result.all_labels
     used = (result.method, result.score.n_used, result.score.n_total)
+    of_server = METRICS["server_auroc"]
+    has_ranks = evidence is not None and not evidence.unavailable_reason(of_server, result.scheme)
     return [
         metric_tile(result.score, says_nothing=in_one_bin),
         *(
@@ -552,8 +554,21 @@ def reliability_tiles(result: Reliability, evidence: Evidence | None = None) -> 
             if of_labels is None
             else _all_labels_tiles(result, of_labels)
         ),
+        *([_server_tile(evidence)] if evidence is not None and has_ranks else ()),
         used_tile(*used) if evidence is None else used_tile(*used, unused_rows_help(evidence)),
     ]
+
+
+def _server_tile(evidence: Evidence) -> Tile:
+    """How well a server's own confidence orders the decisions, beside their probability."""
+    of_server, own = (score(evidence, id_, with_remark=False) for id_ in ("server_auroc", "auroc"))
+    metric = of_server.worded_metric
+    return Tile(
+        metric.title,
+        format_number(of_server.value),
+        metric.help,
+        f"of the probability: {format_number(own.value)}",
+    )
 
 
 def _all_labels_tiles(result: Reliability, numbers: AllLabels) -> list[Tile]:

@@ -641,8 +641,8 @@ def _fallback_mapping(mapping: FileMapping) -> FileMapping:
     if mapping.corrections:
         return replace(mapping, corrections=None)
     if mapping.columns or mapping.wide:
-        return FileMapping(mapping.format, gold=mapping.gold, rows=mapping.rows)
-    return FileMapping(mapping.format) if mapping.gold else FileMapping()
+        return FileMapping(mapping.format, gold=mapping.gold, rows=mapping.rows, dataset=mapping.dataset)
+    return FileMapping(mapping.format if mapping.gold else None, dataset=mapping.dataset)
 
 
 def _read_report(

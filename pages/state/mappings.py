@@ -39,6 +39,8 @@ class FileMapping:
         Real path of a table of corrections.
     rows, missing, gold_on
         As in `ReadOptions`.
+    dataset : str
+        What the data are called, where the file does not say; as in `ReadOptions`.
     wide, gold_columns : tuple of (str, str)
         Pattern of columns, or column of the table of right answers, and the name it is read as.
     run_name : str
@@ -60,6 +62,7 @@ class FileMapping:
     run_name: str = ""
     gold_columns: tuple[tuple[str, str], ...] = ()
     corrections: str | None = None
+    dataset: str = ""
 
     def __bool__(self) -> bool:
         return self != FileMapping()
@@ -74,6 +77,7 @@ class FileMapping:
             self.missing,
             self.gold_on,
             dict(self.gold_columns),
+            self.dataset,
         )
 
     def applies_to(self, columns: Sequence[str]) -> bool:
@@ -135,6 +139,7 @@ class CachedMappings:
             "gold_columns": [list(pair) for pair in mapping.gold_columns],
             "corrections": mapping.corrections,
             "run_name": mapping.run_name,
+            "dataset": mapping.dataset,
             "seen": mapping.columns_fingerprint,
         }
         write_json(self._file_of(path), record)
@@ -220,6 +225,7 @@ def _parse_mapping(stored: object) -> FileMapping | None:
         _string_or_none(record.get("run_name")) or "",
         gold_columns,
         _string_or_none(record.get("corrections")),
+        _string_or_none(record.get("dataset")) or "",
     )
 
 

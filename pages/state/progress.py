@@ -31,6 +31,7 @@ MESSAGES: Final = MappingProxyType(
         "tour": "Preparing this step of the tour …",
         "questions": "Looking for the questions …",
         "grouped": "Looking for groups in each run …",
+        "groupings": "Looking for columns to group by …",
         "united": "Merging the files of one run …",
         "evidence": "Reading confidences from the rows …",
         "codes": "Looking for equal answers …",
@@ -44,6 +45,8 @@ setattr(spinner, "DELAY_SECS", DELAY_SECONDS)  # noqa: B010  Streamlit waits 0.5
 INTERVAL_SECONDS: Final = 0.2
 """Seconds between two positions of a progress bar."""
 KINDS_WITH_OWN_PROGRESS: Final = (
+    "points",
+    "pairs",
     "comparison",
     "measured",
     "groups",

@@ -15,6 +15,7 @@ from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_p
 from calib_core.results.comparison import MetricEstimate, MetricEstimator, estimate_metric
 from calib_core.results.evidence import Evidence
 from calib_core.results.files import RunReport, run_report
+from calib_core.results.groups import GroupBy, group_by_choices
 from calib_core.results.run_names import real_name, run_order
 from calib_core.runs import AnswerRun
 from calib_core.runs import Run as AnyRun
@@ -271,6 +272,13 @@ def _missing_part_notes(run: AnyRun, waiting: Sequence[LoadedFile]) -> tuple[str
         return ()
     listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return (f"Left out until you decide on their bad rows: {listed}.",)
+
+
+def cached_groupings(runs: Sequence[LoadedRun]) -> dict[str, GroupBy]:
+    """Return every grouping that splits these runs, looked for once; those of sums alone have none."""
+    answers = {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
+    sources = ((run.id, run.file.name, run.file.stamp) for run in runs if run.id in answers)
+    return cached_result(("groupings", *sources), lambda: group_by_choices(answers))
 
 
 def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:

@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 import streamlit as st
 
-from calib_core.errors import CalibError, shorten
+from calib_core.errors import CalibError, shorten, single_line
 from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.readers.table.columns import (
@@ -43,6 +43,7 @@ COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
         "confidence": "confidence of the model, 0 to 1",
         "correct": "whether the answer is right",
+        "server_confidence": "what a server derived from its probabilities: a rank, and no probability",
         "event_prob": "probability of yes, of an event, 0 to 1",
         "event": "whether the event came true",
         "weight": "how many cases the row stands for",
@@ -117,6 +118,9 @@ NEEDS_NUMBERS: Final = "give each word a number"
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
 
+MAX_DATASET_LENGTH: Final = 60
+DATASET_HELP: Final = "Runs of one data set are listed together, and compared with each other."
+
 _PREVIEW_ROW_HEIGHT: Final = 30
 """Pixels, so that preview, columns and button are on one screen of 900."""
 _DECIDED_KEY: Final = "_decided"
@@ -124,7 +128,7 @@ _ACCEPTED_PATH: Final = "_accepted_path"
 _CONTROLS: Final = (
     *("reading", "role", "form"),
     *("format", "gold", "corrections", "columns", "all", "as", "order", "row_numbers", "majority"),
-    *("shape", "rows", "missing", "wide", "on", "gold_columns"),
+    *("shape", "rows", "missing", "wide", "on", "gold_columns", "data_set"),
 )
 """What the keys of the controls that say how a file is read begin with."""
 _TROUBLE_WITH_ALL: Final = "trouble_with_all"
@@ -149,21 +153,22 @@ def show_mapping_controls(
     base = file.report_without_mapping or file.report
     is_asked = base is not None and (base.proposal is not None or _needs_numbers(base))
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
-    if not (can_map_columns or file.refusal is not None or file.mapping):
+    if not (can_map_columns or file.refusal is not None or file.mapping or lacks_dataset(file)):
         return
     if base and base.status == "refused" and is_asked and not file.mapping and not is_shown_above:
         show_suggested_mapping(file, key)
     starts_open = _opens_by_default(file, files)
     if not st.toggle(
-        "Change how this file is read: columns, right answers, corrections, format",
+        "Change how this file is read: data set, columns, right answers, corrections, format",
         value=starts_open,
         key=f"reread_{key}",
-        help="Set the meaning of the columns, the source of right answers, a table of corrections, or the "
-        "format.",
+        help="Name the data set; set the meaning of the columns, the source of right answers, a table of "
+        "corrections, or the format.",
     ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _pick_format(file, key)
+        dataset = _pick_dataset(file, key)
         gold = _pick_gold_table(file, base, files, key)
         corrections = _pick_corrections(file, base, files, key)
         if format_ != file.mapping.format:
@@ -180,6 +185,7 @@ def show_mapping_controls(
             gold=gold,
             corrections=corrections,
             run_name=file.mapping.run_name,
+            dataset=dataset,
         )
         if base and (mapping.columns or mapping.wide):
             mapping = replace(mapping, columns_fingerprint=fingerprint(base.columns))
@@ -207,6 +213,7 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
         if base.preview:
             _show_preview(base, key)
         draft = _pick_roles(base, key)
+        _pick_name_of_data(base, draft, key)
         figures, trouble = _try_draft(file, base, draft)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
@@ -554,8 +561,12 @@ def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: boo
 
 
 def accept_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
-    """Keep a mapping and have the page open the diagram of the file's first run."""
-    save_mapping(file, mapping, key)
+    """Keep a mapping and have the page open the diagram of the file's first run.
+
+    What was typed as the name of its data is taken at the click, since it may not have been drawn yet.
+    """
+    typed = single_line(st.session_state.get(f"name_of_data_{key}") or "", MAX_DATASET_LENGTH)
+    save_mapping(file, replace(mapping, dataset=typed or mapping.dataset), key)
     st.session_state[_ACCEPTED_PATH] = file.listing.path
 
 
@@ -627,6 +638,7 @@ def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -
         rows=chosen.rows,
         wide=tuple(chosen.wide.items()),
         missing=chosen.missing,
+        dataset=file.mapping.dataset,
         columns_fingerprint=fingerprint(chosen.row_columns if chosen.rows else base.columns),
     )
 
@@ -675,6 +687,8 @@ def _mapping_text(mapping: FileMapping, files: Sequence[LoadedFile]) -> str:
         parts.append(f"systems side by side: {columns_text(dict(mapping.wide))}")
     if mapping.missing:
         parts.append(f"{escape_markdown(', '.join(mapping.missing))} as missing")
+    if mapping.dataset:
+        parts.append(f"data set {escape_markdown(mapping.dataset)}")
     if mapping.run_name:
         parts.append(f"a part of the run {escape_markdown(mapping.run_name)}")
     if mapping.gold:
@@ -796,6 +810,50 @@ def _pick_format(file: LoadedFile, key: str) -> str | None:
         key=f"format_{key}",
         format_func=lambda id_: FORMATS[id_].title if id_ else "as recognised",
         help="The format of the file, if Calib recognised the wrong one.",
+    )
+
+
+def lacks_dataset(file: LoadedFile) -> bool:
+    """Return whether a run of a file has no data set, or has one only by the person's name for it."""
+    runs = file.report.runs if file.report else ()
+    return bool(file.mapping.dataset) or any(report.run.info.dataset is None for report in runs)
+
+
+def name_datasets(files: Mapping[LoadedFile, str], widget: str) -> None:
+    """Keep what is typed in a field as the name of the data of these files, each with its key."""
+    name = single_line(st.session_state[widget] or "", MAX_DATASET_LENGTH)
+    for file, key in files.items():
+        save_mapping(file, replace(file.mapping, dataset=name), key)
+
+
+def _pick_dataset(file: LoadedFile, key: str) -> str:
+    """Draw the field of the name of the data, for a file that has none, and return the name."""
+    if not lacks_dataset(file):
+        return ""
+    name = st.text_input(
+        "Data set",
+        file.mapping.dataset,
+        max_chars=MAX_DATASET_LENGTH,
+        key=f"data_set_{key}",
+        placeholder="a name, as the file gives none",
+        help=DATASET_HELP,
+    )
+    return single_line(name or "", MAX_DATASET_LENGTH)
+
+
+def _pick_name_of_data(base: FileReport, draft: _Draft, key: str) -> None:
+    """Draw the field of the name of the data, where no column of a suggested mapping is that."""
+    if "dataset" in {_role_name(name) for name in (*base.column_roles.values(), *draft.columns.values())}:
+        return
+    label, control, _ = st.columns([1.3, 2, 3.8], vertical_alignment="center", gap="small")
+    label.markdown("**Data set**")
+    control.text_input(
+        "Data set",
+        max_chars=MAX_DATASET_LENGTH,
+        key=f"name_of_data_{key}",
+        label_visibility="collapsed",
+        placeholder="its name, if you like",
+        help=DATASET_HELP,
     )
 
 

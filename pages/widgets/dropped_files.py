@@ -13,7 +13,11 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.uploads import session_uploads
 from pages.widgets.column_mapping import (
+    DATASET_HELP,
+    MAX_DATASET_LENGTH,
     figures_text,
+    lacks_dataset,
+    name_datasets,
     needs_columns,
     show_suggested_mapping,
     take_accepted_path,
@@ -99,4 +103,22 @@ def _show_next_steps(
                 {"run": run.id},
                 large=True,
             )
+    _show_name_field({file: keys[file] for file in dropped if lacks_dataset(file)})
     return asking
+
+
+def _show_name_field(unnamed: Mapping[LoadedFile, str]) -> None:
+    """Draw the field that names the data of uploaded files which name none, each given with its key."""
+    if unnamed:
+        key = f"name_dropped_{'_'.join(unnamed.values())}"
+        st.text_input(
+            f"Data set of {'this file' if len(unnamed) == 1 else f'these {len(unnamed):,} files'}",
+            next(iter(unnamed)).mapping.dataset,
+            max_chars=MAX_DATASET_LENGTH,
+            key=key,
+            placeholder="a name, as they give none",
+            help=DATASET_HELP,
+            width=360,
+            on_change=name_datasets,
+            args=(unnamed, key),
+        )

@@ -71,12 +71,29 @@ def show_figure(
 
     Parameters
     ----------
+    draw, key, alt, on_select
+        As in `show_chart`.
+    export : Export
+    """
+    show_chart(draw, key, alt, on_select)
+    figure_export_menu(draw, export, key)
+
+
+def show_chart(
+    draw: Callable[[Theme], Mapping[str, Any]],
+    key: str,
+    alt: str,
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Draw a figure with its text for screen readers.
+
+    Parameters
+    ----------
     draw : Callable
         Draws the figure in a theme, the page's or that of an exported file.
     key : str
     alt : str
         Text for screen readers.
-    export : Export
     on_select : Callable, optional
         Called when a point is clicked.
     """
@@ -89,7 +106,6 @@ def show_figure(
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-    figure_export_menu(draw, export, key)
 
 
 def _drawn_once(figure: Mapping[str, Any], *, is_clickable: bool) -> dict[str, Any]:

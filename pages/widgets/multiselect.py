@@ -130,6 +130,11 @@ def _within_limit(selected: list[str], offer: MultiselectOffer, title_of: Callab
     return selected[:maximum]
 
 
+def set_chosen(key: str, ids: Sequence[str]) -> None:
+    """Have the list of this key show these ids at the next run, as if the person had chosen them in it."""
+    st.session_state[f"_{key}_changed"] = list(ids)
+
+
 def note_chosen(changed: str, widget: str) -> None:
     """Note what the person, not a link, chose; the next run may draw a page without this control."""
     st.session_state[changed] = st.session_state[widget]

@@ -8,7 +8,6 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from calib_core.results.groups import group_by_choices
 from calib_core.results.recalibration import SUMS_ONLY
 from calib_core.results.training import place_checkpoints
 from calib_core.runs import AnswerRun
@@ -18,7 +17,7 @@ from calib_core.views.judge import NO_JUDGE
 from calib_core.views.registry import SECTIONS
 from calib_core.views.sampling import NO_SAMPLES, SAMPLED_METHOD
 from calib_core.views.training import NO_CHECKPOINT
-from pages.state.runs import LoadedRun
+from pages.state.runs import LoadedRun, cached_groupings
 
 HasContent: TypeAlias = Callable[[Sequence[LoadedRun]], bool]
 
@@ -128,7 +127,7 @@ def _have_samples(runs: Sequence[LoadedRun]) -> bool:
 
 
 def _have_groups(runs: Sequence[LoadedRun]) -> bool:
-    return bool(group_by_choices(_answer_runs(runs)))
+    return bool(cached_groupings(runs))
 
 
 def _have_checkpoints(runs: Sequence[LoadedRun]) -> bool:

@@ -19,9 +19,10 @@ from calib_core.results.judged_answer import JudgedChoice, judged_choices
 from calib_core.results.run_names import short_run_names
 from calib_core.runs import AnswerRun
 from pages.state.cache import cached_result, run_evidence
-from pages.state.runs import MAX_MEASURES, LoadedRun, dataset_id, dataset_titles
+from pages.state.markdown import escape_markdown
+from pages.state.runs import MAX_MEASURES, LoadedRun, dataset_id, dataset_titles, slug
 from pages.state.url import UrlState
-from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
+from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect, set_chosen
 from pages.widgets.pickers import pick_segment, select_box
 
 METHODS_HELP: Final = "How the numbers are obtained from the model."
@@ -127,8 +128,7 @@ def pick_run_selection(
     url_state.note_runs([run.id for run in candidates])
     studied = _studied_dataset(url_state, runs)
     candidates = (pick_dataset or pick_one_dataset)(url_state, candidates, studied)
-    by_id = {run.id: run for run in candidates}
-    run_ids = _pick_run_ids(url_state, list(by_id), short_names_by_id(candidates), run_limit(candidates))
+    run_ids = _pick_run_ids(url_state, candidates, run_limit(candidates))
     available = [id_ for id_ in methods if any(id_ in methods_by_run[run] for run in run_ids)]
     method_ids = (
         available
@@ -177,33 +177,90 @@ def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
     )
 
 
-def _pick_run_ids(
-    url_state: UrlState, ids: Sequence[str], names: Mapping[str, str], limit: tuple[int, str] | None
-) -> list[str]:
+def _pick_run_ids(url_state: UrlState, runs: Sequence[LoadedRun], limit: tuple[int, str] | None) -> list[str]:
     """Draw the control of the runs and return the chosen ids; by default all that can be shown."""
+    ids, names = [run.id for run in runs], short_names_by_id(runs)
     max_runs, reason = limit or (len(ids), "")
-    if len(ids) <= max_runs:
-        return multiselect(
+    offer = MultiselectOffer("runs", ids, limit=limit if len(ids) > max_runs else None)
+    run_ids: list[str] = []
+    try:
+        run_ids = limited_multiselect(
             url_state,
-            "runs",
-            ids,
+            offer,
             label="Runs",
             title_of=lambda id_: names[id_],
-            default=ids,
+            default=sorted(ids, key=lambda id_: id_ != url_state.initial.get("run"))[:max_runs]
+            if offer.limit
+            else ids,
             help_="The runs to compare.",
             placeholder="Choose a run",
         )
-    run_ids = limited_multiselect(
-        url_state,
-        MultiselectOffer("runs", ids, limit=limit),
-        label="Runs",
-        title_of=lambda id_: names[id_],
-        default=sorted(ids, key=lambda id_: id_ != url_state.initial.get("run"))[:max_runs],
-        help_="The runs to compare.",
-        placeholder="Choose a run",
-    )
-    st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
+    finally:  # also below a list that was emptied
+        show_run_shortcuts("runs", runs, names, run_ids, max_runs)
+    if offer.limit:
+        st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
     return run_ids
+
+
+def show_run_shortcuts(
+    key: str, runs: Sequence[LoadedRun], names: Mapping[str, str], chosen: Sequence[str], max_runs: int
+) -> None:
+    """Draw what chooses a person's own runs alone, or a single one, and what takes that back.
+
+    Parameters
+    ----------
+    key : str
+        Of the list of runs (`multiselect`).
+    runs : Sequence of LoadedRun
+        Those offered; nothing is drawn of a single one.
+    names : Mapping of str to str
+        Run id → the name that the list shows.
+    chosen : Sequence of str
+        Ids of those chosen now.
+    max_runs : int
+        How many can be chosen.
+    """
+    ids, own = [run.id for run in runs], [run.id for run in runs if run.file.is_uploaded]
+    mine = own[:max_runs] if len(own) < len(ids) else []
+    before, set_to = st.session_state.get(f"_{key}_before", ((), None))
+    with st.container(horizontal=True, gap="small", key=f"{key}_shortcuts"):
+        if mine and {*mine} != {*chosen}:
+            _shortcut_button(key, "Only mine", mine, chosen, "Only the runs of the files that you uploaded.")
+        if len(ids) > 1:
+            st.menu_button(
+                "Only one",
+                ids,
+                key=f"{key}_only",
+                type="tertiary",
+                format_func=lambda id_: escape_markdown(names[id_]),
+                on_click=_choose_one,
+                args=(key, chosen),
+            )
+        if set_to is not None and {*set_to} == {*chosen}:
+            _shortcut_button(
+                key, "Undo", [id_ for id_ in before if id_ in ids], (), "The runs chosen before."
+            )
+
+
+def _shortcut_button(key: str, label: str, ids: Sequence[str], before: Sequence[str], help_: str) -> None:
+    st.button(
+        label,
+        key=f"{key}_{slug(label)}",
+        type="tertiary",
+        help=help_,
+        on_click=_choose_runs,
+        args=(key, ids, before),
+    )
+
+
+def _choose_one(key: str, before: Sequence[str]) -> None:
+    _choose_runs(key, [st.session_state[f"{key}_only"]], before)
+
+
+def _choose_runs(key: str, ids: Sequence[str], before: Sequence[str]) -> None:
+    """Have the list show these runs alone, as if they were chosen there; () is nothing to go back to."""
+    set_chosen(key, ids)
+    st.session_state[f"_{key}_before"] = (tuple(before), tuple(ids) if before else None)
 
 
 def short_names_by_id(runs: Sequence[LoadedRun]) -> dict[str, str]:

@@ -53,8 +53,8 @@ FRAMES_VARIABLE: Final = "CALIB_FRAMES"
 _ORIGIN: Final = re.compile(r"https?://(\*\.)?[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 WRONG_HOST: Final = (
-    "Calib does not accept this host name. Add the name to server.allowedHosts, in .streamlit/config.toml "
-    "or with --server.allowedHosts on the command line.\n"
+    "Calib does not accept this host name. Name it with calib app --host NAME, or add it to "
+    "server.allowedHosts in .streamlit/config.toml.\n"
 )
 
 

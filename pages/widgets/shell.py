@@ -322,12 +322,16 @@ def _remember_run(runs: Sequence[LoadedRun]) -> None:
 
 
 def _follow_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
-    """Keep the run that was chosen where its id is longer now, as another file has a run of that label."""
+    """Keep the run that was chosen where it has another id now.
+
+    Another file has a run of that label, or the data set of its file was named.
+    """
     id_, label, paths = st.session_state.get("_run_source", ("", "", ()))
     if id_ and all(run.id != id_ for run in runs):
-        for run in runs:
-            if run.report.run.label == label and any(file.listing.path in paths for file in run.part_files):
-                url_state.rename_value("run", id_, run.id)
+        of_files = [run for run in runs if any(file.listing.path in paths for file in run.part_files)]
+        same = [run for run in of_files if run.report.run.label == label]
+        if same or len(of_files) == 1:
+            url_state.rename_value("run", id_, (same or of_files)[0].id)
 
 
 @st.fragment(run_every=1.0)

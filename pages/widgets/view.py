@@ -22,8 +22,8 @@ from calib_core.views.glossary import meaning_of
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
 from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
-from pages.widgets.export import Export, make_file_stem, table_export_menu
-from pages.widgets.figure import figure_and_detail, show_figure, side_by_side
+from pages.widgets.export import Export, figure_export_menu, make_file_stem, table_export_menu
+from pages.widgets.figure import figure_and_detail, show_chart, side_by_side
 from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, clicked_row_data, rows_key, select_point
 from pages.widgets.summary import (
     show_computation,
@@ -255,18 +255,23 @@ def show_ece_brier_table(view: View, table: EceBrierTable) -> None:
 
 def show_view_figure(view: View, figure: ViewFigure, *, select: Select | None = None) -> None:
     """Draw one figure with its export menu; `select` is called with the custom data of a clicked point."""
+    show_view_chart(figure, select=select)
+    show_figure_menu(view, figure)
+
+
+def show_view_chart(figure: ViewFigure, *, select: Select | None = None) -> None:
+    """Draw one figure without its export menu, whose texts may not be known yet."""
 
     def on_select() -> None:
         if select is not None and (data := clicked_point_data(figure.id)):
             select(data)
 
-    show_figure(
-        figure.draw,
-        key=figure.id,
-        alt=figure.alt,
-        export=_export(view, figure.numbers, figure.title),
-        on_select=None if select is None else on_select,
-    )
+    show_chart(figure.draw, figure.id, figure.alt, None if select is None else on_select)
+
+
+def show_figure_menu(view: View, figure: ViewFigure) -> None:
+    """Draw the export menu of a figure."""
+    figure_export_menu(figure.draw, _export(view, figure.numbers, figure.title), figure.id)
 
 
 def show_view_table(

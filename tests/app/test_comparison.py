@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import screens
 from calib_core.api import load, score
 from calib_core.figures.layout import legend_names
+from calib_core.results import comparison
 from calib_core.views.comparison import GREY_AREA
 from comparison_files import SIZES, compare_file
 from predictions import quiz, samples, write_csv, write_jsonl
@@ -57,6 +59,37 @@ def test_every_run_and_method_is_a_point_at_its_scores(models: Path, visit: Visi
     assert shown["Skill"].to_list() == pytest.approx([point.brier_skill for point in rows])
     assert shown["Rows used"].to_list() == [point.n_used for point in rows]
     assert shown["Rows"].to_list() == [point.n_total for point in rows]
+
+
+@pytest.mark.usefixtures("nothing_computed")
+def test_the_picture_is_drawn_before_any_two_points_are_compared(
+    models: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert models.exists()
+    monkeypatch.setattr(comparison, "compare_pairs", lambda *_of, **_options: st.stop())
+    at = visit("comparison")
+    assert len(points(at)) == 6
+    assert f"{GREY_AREA}: " in page_text(at)
+    assert (len(at.header), len(at.dataframe)) == (0, 0)
+
+
+@pytest.mark.usefixtures("nothing_computed")
+def test_pairs_are_compared_once_for_all_axes(
+    models: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert models.exists()
+    compared: list[list[str]] = []
+    real = comparison.compare_pairs
+
+    def compare_pairs(evidences: Any, *of: Any, **options: Any) -> Any:
+        compared.append(list(evidences))
+        return real(evidences, *of, **options)
+
+    monkeypatch.setattr(comparison, "compare_pairs", compare_pairs)
+    headlines = {visit("comparison", y=y).header[0].value for y in ("brier", "ece", "bias")}
+    assert (len(compared), len(headlines)) == (1, 1)
+    visit("comparison", methods="given")
+    assert [len(keys) for keys in compared] == [6, 3]
 
 
 def test_points_have_numbers_the_legend_has_names_and_sizes_are_joined(models: Path, visit: Visit) -> None:

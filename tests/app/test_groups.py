@@ -20,6 +20,7 @@ from calib_core.results.groups import GroupBy, split_by_group
 from calib_core.views import groups as group_views
 from calib_core.wording import format_p_value
 from group_files import ROWS, questions, write_facts
+from pages.state import runs
 from predictions import quiz, write_csv, write_jsonl
 from screens import Visit, choose, control, figure, page_text
 
@@ -60,6 +61,24 @@ def subject_score(folder: Path, subject: str, **info: Any) -> float:
     value = score(load(path)[0], method="choice_softmax", metric="ece").value
     assert value is not None
     return value
+
+
+@pytest.mark.usefixtures("nothing_computed")
+def test_groupings_are_looked_for_once_in_the_same_runs(
+    facts: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert facts.is_dir()
+    looked: list[tuple[str, ...]] = []
+    real = runs.group_by_choices
+
+    def group_by_choices(of: Any) -> Any:
+        looked.append(tuple(of))
+        return real(of)
+
+    monkeypatch.setattr(runs, "group_by_choices", group_by_choices)
+    at = visit("groups", by="shots")
+    assert figure(at, "groups_dots")
+    assert len(looked) == len(set(looked)) > 0
 
 
 def test_the_groups_are_the_scores_of_their_rows(facts: Path, visit: Visit) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from calib_core.results.judge import JudgeResult, judge_result
 from calib_core.results.judge_comparison import compare_judges
 from calib_core.runs import AnswerRun
 from calib_core.views.judge import NO_JUDGE
+from fixture_files import FIXTURES
 from predictions import judged, quiz, write_csv
 from screens import Visit, figure, page_text
 
@@ -47,6 +49,11 @@ def test_the_page_shows_the_result(judged_file: Path, visit: Visit) -> None:
         [round(rate.value or 0, 6)] for rate in result.pass_rates.rates
     ]
     assert any(f"<b>{title}</b>" in str(drawn) for title in PASS_RATE_TITLES.values())
+
+
+def test_an_inspect_log_with_a_models_grades_beside_a_persons_opens(data: Path, visit: Visit) -> None:
+    path = Path(shutil.copy(FIXTURES / "inspect/v0.3.285/judged.eval", data))
+    assert expected(path).agreement.headline in page_text(visit("judge"))
 
 
 def test_a_cell_opens_its_rows(judged_file: Path, visit: Visit) -> None:

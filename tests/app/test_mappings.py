@@ -20,7 +20,10 @@ from pages.state.mappings import (
 
 COLUMNS = ["conf", "s 1", "x"]
 SAID = FileMapping(
-    "table", (("conf", "confidence"), ("s 1", "samples"), ("x", "")), columns_fingerprint=fingerprint(COLUMNS)
+    "table",
+    (("conf", "confidence"), ("s 1", "samples"), ("x", "")),
+    columns_fingerprint=fingerprint(COLUMNS),
+    dataset="Trivia ä",
 )
 
 

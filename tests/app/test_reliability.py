@@ -12,7 +12,7 @@ import screens
 from calib_core.bins import BinSums
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import bins_all_classes
-from core.oracle import OF_SCALES
+from core.oracle import OF_RANKS, OF_SCALES
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, choose, figure, page_text, run, table, targets, tiles
 from token_files import positions, write_npz
@@ -24,7 +24,7 @@ def format_value(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}".replace("-", "−")
 
 
-@pytest.mark.parametrize("metric", [id_ for id_ in METRICS if id_ not in OF_SCALES])
+@pytest.mark.parametrize("metric", [id_ for id_ in METRICS if id_ not in (*OF_SCALES, *OF_RANKS)])
 @pytest.mark.parametrize("m", [1, 7, 20])
 def test_the_tiles_are_the_scores(metric: str, m: int, data: Path, visit: Visit) -> None:
     (loaded,) = calib_core.load(write_jsonl(data / "four.jsonl", choices(90)))

@@ -405,3 +405,5 @@ OF_SCALES: dict[str, Callable[[Sequence[Row], Bins], Exact]] = {
     "expectation_error": expectation_error,
 }
 """Of rows whose classes are the levels of a scale."""
+OF_RANKS: dict[str, Callable[[Sequence[Pair], Bins], Exact]] = {"server_auroc": auroc}
+"""Of what a server calls its confidence, and outcomes."""

@@ -50,6 +50,10 @@ FILES: Final[Mapping[str, str]] = {
     "models.json": json.dumps(
         {name: [{"confidence": p, "correct": ok} for p, ok in ROWS] for name in ("small", "large")}
     ),
+    "langsmith.csv": table(
+        "inputs.question,outputs.answer,outputs.confidence,reference.answer,feedback.correctness,execution_time",
+        *(f"2 + {at}?,{at + 2},{p},{at + 2 if ok else at},{ok},0.{at}1" for at, (p, ok) in enumerate(ROWS)),
+    ),
     "wide.csv": table("a-conf,a-ok,b-conf,b-ok", *(f"{p},{ok},{p},{ok}" for p, ok in ROWS)),
     "choices.csv": table("p_B,p_A,gold", *(f"{1 - p},{p},{'A' if ok else 'B'}" for p, ok in ROWS)),
     "proba.csv": table(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 import sys
-from dataclasses import is_dataclass
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -91,6 +94,38 @@ def test_every_name_of_the_interface_is_there_and_nothing_else_is_listed() -> No
     assert listed.stdout.split() == sorted(calib_core.__all__)
     with pytest.raises(AttributeError, match="no attribute 'scores_of'"):
         calib_core.scores_of  # type: ignore[attr-defined]  # noqa: B018
+
+
+def _section(documented: object, heading: str) -> dict[str, str]:
+    """The entries of one section of a numpydoc docstring: name → its type and description."""
+    text = inspect.getdoc(documented) or ""
+    _, _, rest = text.partition(f"{heading}\n{'-' * len(heading)}\n")
+    body, *_ = re.split(r"^.+\n-+$", rest, maxsplit=1, flags=re.MULTILINE)
+    entries = re.findall(r"^(\S.*?)((?: :.*)?\n(?:(?: .*)?\n?)*)", f"{body}\n", re.MULTILINE)
+    return {name.strip("* "): said for names, said in entries for name in names.split(",")}
+
+
+NAMES = [getattr(calib_core, name) for name in calib_core.__all__]
+FUNCTIONS = [one for one in NAMES if inspect.isfunction(one)]
+RESULTS = [one for one in NAMES if inspect.isclass(one) and is_dataclass(one)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
+def test_a_function_says_what_it_takes_gives_and_raises(function: Callable[..., Any]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert parameters.keys() == _section(function, "Parameters").keys()
+    assert _section(function, "Returns")
+    assert _section(function, "Raises")
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda one: one.__name__)
+def test_a_result_says_what_it_holds_with_shapes(result: type) -> None:
+    said = _section(result, "Attributes")
+    hints = {field.name: str(field.type) for field in fields(result) if not field.name.startswith("_")}
+    assert hints.keys() <= said.keys()
+    assert [name for name, hint in hints.items() if "NDArray" in hint and "shape" not in said[name]] == []
+    methods = [part for name, part in vars(result).items() if callable(part) and not name.startswith("_")]
+    assert [part.__name__ for part in methods if not inspect.getdoc(part)] == []
 
 
 def test_the_verb_report_is_not_hidden_by_a_module(tmp_path: Path) -> None:

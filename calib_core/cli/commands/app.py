@@ -17,6 +17,8 @@ from calib_core.errors import Refused
 HOST: Final = "127.0.0.1"
 """The app is served to this machine only: predictions stay private unless their owner shares them."""
 
+_ALL_NETWORKS: Final = ("0.0.0.0", "::")  # noqa: S104
+
 PACKAGE: Final = Path(__file__).resolve().parents[2]
 """The folder `calib_core`."""
 
@@ -76,7 +78,7 @@ class ServerOptions:
             *([] if self.port is None else [f"--server.port={self.port}"]),
             *([f"--server.baseUrlPath={self.base_path.strip('/')}"] if self.base_path else []),
             *(["--server.headless=true"] if self.headless else []),
-            *(_public_name(self.host) if self.host else []),
+            *(_public_name(self.host) if self.host else _no_public_name(self.address)),
         ]
 
 
@@ -88,6 +90,11 @@ def _public_name(host: str) -> list[str]:
         f"--browser.serverAddress={host}",
         "--browser.serverPort=443",
     ]
+
+
+def _no_public_name(address: str) -> list[str]:
+    """The setting without which Streamlit asks another machine what this one's address is, to print it."""
+    return ["--browser.serverAddress=localhost"] if address in _ALL_NETWORKS else []
 
 
 def command(data: Path | None, server: ServerOptions, path: Path) -> list[str]:

@@ -65,7 +65,10 @@ _WHAT: Final = "recalibration"
 """What messages say is not available."""
 
 ByOption: TypeAlias = Annotated[
-    str, typer.Option("--by", metavar="MAP", help=f"The map: {', '.join(MAP_KINDS)}.")
+    str,
+    typer.Option(
+        "--by", metavar="MAP", help=f"The map: {', '.join(MAP_KINDS)}.", autocompletion=lambda: [*MAP_KINDS]
+    ),
 ]
 FoldsOption: TypeAlias = Annotated[
     int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from calib_core.cli.input_files import FilesAtScaleGroup, FilesGroup
@@ -51,31 +52,31 @@ def score(
     """
     request = CommandRequest.from_options(choice, scheme, options, besides=(VERDICT,))
 
-    effects: dict[str, CorrectionEffect | None] = {}
+    effect_of = lru_cache(maxsize=1)(correction_effect)  # the metrics of a method follow one another
 
-    def score_or_verdict(evidence: Evidence, metric: str, scheme: Scheme) -> Score | RunVerdict:
-        if evidence.method.id not in effects:
-            effects[evidence.method.id] = correction_effect(evidence)
+    def score_or_verdict(
+        evidence: Evidence, metric: str, scheme: Scheme
+    ) -> tuple[Score, CorrectionEffect | None] | RunVerdict:
         if metric == VERDICT:
             return run_verdict(evidence.with_tolerance(tolerance))
-        return score_with_interval(evidence, metric, scheme)
+        return score_with_interval(evidence, metric, scheme), effect_of(evidence)
 
     runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     elements: list[JsonElement] = []
     verdicts: list[VerdictElement] = []
     missing: list[tuple[str, Missingness | None]] = []
     for run in runner.runs(input_files):
-        effects.clear()
         results = runner.results(run, request, request.metrics or (*METRICS, VERDICT), score_or_verdict)
         corrections = None if isinstance(run, TokenRun) else run.corrections
+        scores: list[Score] = []
         for result in results:
-            if isinstance(result, Score):
-                elements.append(score_element(run.file, result, corrections, effects[result.method]))
+            if isinstance(result, tuple):
+                scores.append(result[0])
+                elements.append(score_element(run.file, result[0], corrections, result[1]))
                 continue
             verdicts.append(verdict_element(run.file, result))
             missing.append((f"in {result.run}, by “{METHODS[result.method].title}”", result.missing))
             elements.append(verdicts[-1])
-        scores = [result for result in results if isinstance(result, Score)]
         if scores and not as_json:
             printer.print_view(
                 scores_view(scores),

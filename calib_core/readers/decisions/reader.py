@@ -207,7 +207,8 @@ class _DecisionRows:
             self.counts[answer.status] += 1
             return {**row, "status": answer.status}
         gold = self.golds.get(key, inside.get(name))
-        self.counts["confidence"] += answer.has_confidence
+        self.counts["confidence"] += answer.confidence is not None
+        row["server_confidence"] = answer.confidence
         if answer.label_mass is not None:
             self.label_masses.append(answer.label_mass)
         answer = self.questions.in_order(name, answer)
@@ -248,8 +249,8 @@ class _DecisionRows:
         if counts["confidence"]:
             yield (
                 f"{plural(counts['confidence'], 'answer')} have a field confidence, which the server "
-                "derives from the probabilities by its own formula: it is not a probability and is not "
-                "read."
+                "derives from the probabilities by its own formula: it is not a probability, and is read "
+                "as a rank only."
             )
         if self.label_masses:
             least = format_number(min(self.label_masses), ".3g")

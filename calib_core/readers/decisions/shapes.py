@@ -1,7 +1,8 @@
 """One response of a decision server, whatever its shape: which questions it answers, and how probably.
 
 System One's answers are an object by question, OpenAI's a list; others mix the two. What is printed as
-`confidence` is derived from the probabilities by a formula of each server's own, and is never read.
+`confidence` is derived from the probabilities by a formula of each server's own: it orders answers, and is no
+probability.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class DecisionAnswer:
         The choice that the server names.
     label_mass : float or None
         Share of the options in the whole vocabulary.
-    has_confidence : bool
-        Whether the server derived a confidence.
+    confidence : float or None
+        What the server derived from the probabilities.
     """
 
     kind: Literal["choice", "score", "yes_no"] | None
@@ -75,7 +76,7 @@ class DecisionAnswer:
     probs: tuple[float, ...] = ()
     chosen: Option | None = None
     label_mass: float | None = None
-    has_confidence: bool = False
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class DecisionResponse:
 def is_decision(record: Mapping[str, object]) -> bool:
     """Whether a record holds at least one answer of a type that is known."""
     return any(
-        as_object(answer).get("type") in ANSWER_TYPES or _is_mediapipe(answer)
+        as_object(answer).get("type") in ANSWER_TYPES or _mediapipe_type(answer)
         for _, body in _bodies(record)
         for _, answer in _typed_answers(body)
     )
@@ -199,23 +200,35 @@ def _is_failed(record: Mapping[str, object], body: Mapping[str, object]) -> bool
 
 def _typed_answers(body: object) -> list[tuple[str | None, object]]:
     """(name, answer) of each answer in a response; a name may lack."""
-    if is_list(body):  # MediaPipe
-        return [(as_name(as_object(one).get("id")), one) for one in as_list(body) if _is_mediapipe(one)]
+    if is_list(body):  # MediaPipe's JavaScript
+        return [(as_name(as_object(one).get("id")), one) for one in as_list(body) if _mediapipe_type(one)]
     answers = as_object(body).get("answers")
+    if answers is None:  # its Python
+        answers = {name: answer for name, answer in as_object(body).items() if _mediapipe_type(answer)}
     if is_object(answers):
         return [*as_object(answers).items()]
     return [(as_name(as_object(one).get("name")), one) for one in as_list(answers)]
 
 
-def _is_mediapipe(answer: object) -> bool:
+def _mediapipe_type(answer: object) -> Literal["choice", "score", "yes_no"] | None:
+    """What an answer of MediaPipe is, which has no type: of a list in JavaScript, or a result in Python.
+
+    None for any other answer.
+    """
     fields = as_object(answer)
-    listed = as_list(fields.get("probabilities"))
-    return (
-        "type" not in fields
-        and {"id", "label"} <= fields.keys()
-        and bool(listed)
-        and all({"label", "probability"} <= as_object(one).keys() for one in listed)
+    stated = fields.get("probabilities")
+    if "type" in fields:
+        return None
+    if {"value", "probability_true"} <= fields.keys():
+        return "yes_no"
+    if "selected_key" in fields and (is_object(stated) or (is_list(stated) and "expected_score" in fields)):
+        return "choice" if is_object(stated) else "score"
+    is_listed = bool(as_list(stated)) and all(
+        {"label", "probability"} <= as_object(one).keys() for one in as_list(stated)
     )
+    if not ({"id", "label"} <= fields.keys() and is_listed):
+        return None
+    return "score" if "expectedScore" in fields else "choice"
 
 
 def _asked(questions: object) -> Iterator[AskedQuestion]:
@@ -270,29 +283,29 @@ def _answers(
 
 
 def _answer(answer: Mapping[str, object], path: str, diagnostics: Mapping[str, object]) -> DecisionAnswer:
-    type_ = "mediapipe" if _is_mediapipe(answer) else as_text(answer.get("type"))
+    type_ = _mediapipe_type(answer) or as_text(answer.get("type"))
     mass = as_float(answer.get("label_mass", diagnostics.get("label_mass")))
-    has_confidence = answer.get("confidence") is not None
+    confidence = as_float(answer.get("confidence"))
     stated = answer.get("probabilities")
     if type_ in NO_ANSWER:
         return DecisionAnswer(None, NO_ANSWER[type_])
     if type_ in YES_NO_TYPES:
         probs = (_yes_probability(answer, path),)
-        return DecisionAnswer("yes_no", probs=probs, label_mass=mass, has_confidence=has_confidence)
-    if type_ not in ("choice", "score", "mediapipe"):
+        return DecisionAnswer("yes_no", probs=probs, label_mass=mass, confidence=confidence)
+    if type_ not in ("choice", "score"):
         return DecisionAnswer(None, "unknown type")
     if not stated:
-        found = "only a confidence, which is not a probability" if has_confidence else "none"
+        found = "none" if confidence is None else "only a confidence, which is not a probability"
         raise BadValueError(
             f"{path}.probabilities", "the probability of every option", found, "no probabilities"
         )
-    if type_ == "score" or "expectedScore" in answer:
+    if type_ == "score":
         options, probs = _levels(answer, path)
-        return DecisionAnswer("score", "", options, probs, None, mass, has_confidence)
+        return DecisionAnswer("score", "", options, probs, None, mass, confidence)
     options, probs = _options(stated, f"{path}.probabilities")
-    chosen = answer.get("choice", answer.get("label"))
+    chosen = next((answer[key] for key in ("choice", "label", "selected_key") if key in answer), None)
     chosen = chosen if isinstance(chosen, str | bool) else None
-    return DecisionAnswer("choice", "", options, probs, chosen, mass, has_confidence)
+    return DecisionAnswer("choice", "", options, probs, chosen, mass, confidence)
 
 
 def _yes_probability(answer: Mapping[str, object], path: str) -> float:
@@ -359,7 +372,8 @@ def _levels(answer: Mapping[str, object], path: str) -> tuple[tuple[str, ...], t
         raise BadValueError(own, "levels numbered from 0 without a gap", sorted(by_level), "unknown level")
     probs = tuple(by_level[level] for level in range(n))
     _check_sum(probs, own)
-    _check_expectation(answer.get("expectedScore"), probs, path)
+    for key in ("expectedScore", "expected_score"):
+        _check_expectation(answer.get(key), probs, f"{path}.{key}")
     is_labelled = len(labels) == n == len(set(labels.values()))
     return (tuple(labels[level] for level in range(n)) if is_labelled else ()), probs
 
@@ -371,9 +385,7 @@ def _check_expectation(stated: object, probs: Sequence[float], path: str) -> Non
         return
     expected = math.fsum(level * p for level, p in enumerate(probs))
     if abs(score - expected) > 0.01 * sum(range(len(probs))) + _ROUNDING:  # as printed with two decimals
-        raise BadValueError(
-            f"{path}.expectedScore", f"Σ level · p, which is {expected:.3g}", stated, "score of another order"
-        )
+        raise BadValueError(path, f"Σ level · p, which is {expected:.3g}", stated, "score of another order")
 
 
 def _probability(value: object, path: str) -> float:

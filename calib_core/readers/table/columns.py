@@ -104,6 +104,7 @@ COLUMN_JUDGES: Final = MappingProxyType[str, ColumnJudge](
         "p_true_norm": judge_text,
         "verbal_confidence": judge_stated_probability,
         "confidence": judge_probability,
+        "server_confidence": lenient_judge(judge_amount),
         "event_prob": judge_probability,
         "event": judge_event,
         "weight": judge_amount,

@@ -1,7 +1,8 @@
 """Reads a table of corrections: questions to leave out, and right answers or outcomes to replace.
 
 The table names its questions by their ids, and where these repeat also by subject, data set or model. What it
-changes in a run is decided in `calib_core.results.corrections`.
+changes in a run is decided in `calib_core.results.corrections`, its rows found by
+`calib_core.readers.table.correction_match`.
 """
 
 from __future__ import annotations
@@ -18,25 +19,32 @@ from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOpt
 from calib_core.readers.table.cells import null_where
 from calib_core.readers.table.columnar import COLUMNAR_KINDS
 from calib_core.readers.table.columns import ColumnRoles, MappedName, column_list_text
-from calib_core.readers.table.gold_table import ID_NAMES, columns_named, judge_strictly, read_records
+from calib_core.readers.table.gold_table import (
+    ID_NAMES,
+    RIGHT_ANSWER_COLUMNS,
+    columns_named,
+    judge_strictly,
+    read_records,
+)
 from calib_core.readers.table.names import SPELLINGS, normalise_name
 from calib_core.readers.table.raw import ReadProgress
-from calib_core.runs import RUN_COLUMNS, AnswerRun, RowCounts, RunInfo, is_missing
+from calib_core.runs import ANSWER_SCHEMA, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo, is_missing
 
 NAMING_COLUMNS: Final = ("id", "subject", *RUN_COLUMNS)
 """Columns that say which question of which run is meant; of `id` every row needs one."""
 
 LEAVE_OUT: Final = "leave_out"
 
-CORRECTING_COLUMNS: Final = (LEAVE_OUT, "gold", "gold_index", "correct", "event")
+CORRECTING_COLUMNS: Final = (LEAVE_OUT, *RIGHT_ANSWER_COLUMNS, "correct", "event")
 """Columns of which a table of corrections needs at least one."""
 
 REASON: Final = "reason"
 
 _NEEDED: Final = (
     "It needs a column of ids (id), and one of these: leave_out (true or false), gold (the right answer, "
-    "also called answer), gold_index (its position, counted from 0) or correct (whether the model's answer "
-    "is right). It may also have subject, model, dataset, shots, checkpoint and reason."
+    "also called answer), gold_all (a list of right answers), gold_index (its position, counted from 0), "
+    "correct (whether the model's answer is right) or event (whether it came true). It may also have "
+    "subject, model, dataset, shots, checkpoint and reason."
 )
 _TABLE: Final = "table of corrections"
 _EXPECTED_FLAG: Final = "true or false, yes or no, 1 or 0"
@@ -51,8 +59,8 @@ class CorrectionTable:
     file
         What messages call the table.
     rows
-        `row` (1-based record number), the `NAMING_COLUMNS` that it has, and all of `CORRECTING_COLUMNS` and
-        `reason`, null where the table gives nothing. `leave_out` is never null.
+        `row` (1-based record number), `NAMING_COLUMNS`, `CORRECTING_COLUMNS` and `reason`, null where the
+        table gives nothing. `leave_out` is never null.
     column_of
         Name → the table's own name of the column that it is read from.
     unused_columns
@@ -125,7 +133,7 @@ def _columns(columns: Sequence[str], file: str) -> dict[str, str]:
     for name in (*NAMING_COLUMNS[1:], *CORRECTING_COLUMNS, REASON):
         if named := [column for column in columns if normalise_name(column) == normalise_name(name)]:
             found[name] = named[0]
-    if not found.keys() & {"gold", "gold_index"}:
+    if not found.keys() & {*RIGHT_ANSWER_COLUMNS}:
         golds = [
             column for column in columns_named(columns, SPELLINGS["gold"]) if column not in found.values()
         ]
@@ -164,22 +172,20 @@ def _complete(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with all columns; of positions that were counted from 1, only `gold_index`."""
     if "gold" in rows.columns and rows["gold"].dtype.is_integer():
         rows = rows.rename({"gold": "gold_index"})
-    dtypes = {"gold": pl.String, "gold_index": pl.Int32, REASON: pl.String}
-    added = [
-        pl.lit(None, dtypes.get(name, pl.Boolean)).alias(name)
-        for name in (*CORRECTING_COLUMNS, REASON)
-        if name not in rows.columns
-    ]
-    return rows.with_columns(added)
+    names = (*NAMING_COLUMNS, *CORRECTING_COLUMNS, REASON)
+    dtypes = {LEAVE_OUT: pl.Boolean(), "shots": pl.Int64(), **ANSWER_SCHEMA}
+    return rows.with_columns(
+        pl.lit(None, dtypes.get(name, pl.String())).alias(name) for name in names if name not in rows.columns
+    )
 
 
 def _one_a_question(rows: pl.DataFrame, id_column: str, file: str) -> pl.DataFrame:
     """Return the rows without repeated ones; raises Refused where two correct a question differently."""
-    naming = [name for name in NAMING_COLUMNS if name in rows.columns]
-    distinct = rows.unique([*naming, *CORRECTING_COLUMNS], keep="first", maintain_order=True)
-    repeated = distinct.filter(distinct.select(naming).is_duplicated())
+    distinct = rows.unique([*NAMING_COLUMNS, *CORRECTING_COLUMNS], keep="first", maintain_order=True)
+    naming = pl.struct(NAMING_COLUMNS)
+    repeated = distinct.filter(naming.is_duplicated())
     if repeated.height:
-        first = repeated.filter(pl.struct(naming) == repeated.select(pl.struct(naming)).to_series()[0])
+        first = repeated.filter(naming == naming.first())
         numbers = ", ".join(f"{number:,}" for number in first["row"].head(5).to_list())
         raise Refused(
             f"{file}: column {id_column!r} holds {shorten(repeated['id'][0], 40)!r} in rows {numbers}, "

@@ -12,10 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.advice import Advice
+from calib_core.errors import shorten
 from calib_core.readers.archives import PACKED_SUFFIXES
+from calib_core.readers.format import Reading
 from calib_core.readers.table.cells import CellFault, RowPositions, faults_where
-from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo
-from calib_core.wording import plural
+from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, Run, RunInfo
+from calib_core.wording import join_names, plural
 
 REPEATED_ID: Final = "repeated id"
 """The kind of fault of a row whose id occurred before."""
@@ -279,6 +281,36 @@ def _single_choice_notes(rows: pl.DataFrame) -> tuple[str, ...]:
     if not n_single:
         return ()
     return (f"In {plural(n_single, 'row')} there is a single choice, which is always right.",)
+
+
+def with_dataset(reading: Reading, name: str) -> Reading:
+    """Name the data set of the runs of a file that have none; a run that names its own keeps it.
+
+    Parameters
+    ----------
+    reading
+        What was read of the file.
+    name
+        What the data are called; "" changes nothing. Where every run names its own, a note says so.
+    """
+    if not name or not reading.good_runs:
+        return reading
+    labels: set[str] = set()
+    runs = tuple(_with_dataset(run, name, labels) for run in reading.good_runs)
+    if any(run.info.dataset is None for run in reading.good_runs):
+        return replace(reading, good_runs=runs)
+    own = join_names(list(dict.fromkeys(shorten(str(run.info.dataset)) for run in runs)))
+    note = f"The file names its data set itself ({own}), so “{shorten(name)}” is not used."
+    return replace(reading, notes=(*reading.notes, note))
+
+
+def _with_dataset(run: Run, name: str, labels: set[str]) -> Run:
+    """Return the run as one of this data set, unless it has its own."""
+    info = run.info if run.info.dataset is not None else replace(run.info, dataset=name)
+    label = run.label if info is run.info else info.label("")
+    if not run.info.label(""):  # so it is called as its file is
+        label = f"{run.label} · {name}"
+    return replace(run, info=info, label=unique_label(label, labels))
 
 
 def _present_columns(rows: pl.DataFrame, names: Iterable[str]) -> list[str]:

@@ -58,6 +58,9 @@ def test_the_server_is_told_where_and_for_whom_it_serves(call: Call, monkeypatch
         "--server.allowedHosts=calib.example.org", "--browser.serverAddress=calib.example.org",
         "--browser.serverPort=443",
     ]  # fmt: skip
+    for everywhere in ("0.0.0.0", "::"):  # noqa: S104  Streamlit would ask elsewhere for a name to print
+        call("app", "--address", everywhere)
+        assert started[-1][5:] == [f"--server.address={everywhere}", "--browser.serverAddress=localhost"]
     assert os.environ["CALIB_FRAMES"] == "https://a.example https://*.b.example"
 
 

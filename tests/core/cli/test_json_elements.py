@@ -105,9 +105,10 @@ def test_score_gives_every_usable_method_and_metric(call: Call, tmp_path: Path) 
         had.setdefault(element["method"], set()).add(element["metric"])
     (run,) = calib_core.load(tmp_path / "quiz.jsonl")
     assert list(had) == list(survey_methods(run).usable)
-    ordered = {id_ for id_, metric in METRICS.items() if metric.required_sums in ORDERED_SUMS}
-    assert had["choice_softmax"] == {*METRICS, "verdict"} - ordered
-    assert had["given"] == {"verdict"} | {id_ for id_, metric in METRICS.items() if metric.needs == "pairs"}
+    of_decisions = (*ORDERED_SUMS, "ranks")
+    others = {id_ for id_, metric in METRICS.items() if metric.required_sums not in of_decisions}
+    assert had["choice_softmax"] == others | {"verdict"}
+    assert had["given"] == {id_ for id_ in others if METRICS[id_].needs == "pairs"} | {"verdict"}
     assert answer.err == ""
 
 

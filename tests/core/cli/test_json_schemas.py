@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -48,9 +51,31 @@ def test_the_schemas_are_those_of_the_code() -> None:
     schemas = script("schemas")
     written = {path.stem: path.read_text(encoding="utf-8") for path in schemas.FOLDER.iterdir()}
     assert written == {verb: schemas.schema_text(verb) for verb in ELEMENTS}, "make schemas writes them again"
+    assert schemas.PAGE.read_text(encoding="utf-8") == schemas.page_text(), "make schemas writes it again"
     assert ELEMENTS.keys() == VERBS.keys() - {"app", "cache"}
     for verb in ELEMENTS:
         Draft202012Validator.check_schema({"items": schemas.schema_of(ELEMENTS[verb])})
+
+
+def _keys(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every key of a schema, and of the objects in it, with the schema of its value."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _keys(part, place)
+    elif isinstance(schema, dict):
+        for key, value in schema.get("properties", {}).items():
+            yield f"{place}.{key}", value
+            yield from _keys(value, f"{place}.{key}")
+        for keyword in ("anyOf", "items", "additionalProperties"):
+            yield from _keys(schema.get(keyword), place)
+
+
+def test_every_key_is_explained_by_a_sentence() -> None:
+    schemas = script("schemas")
+    keys = [found for verb, kind in ELEMENTS.items() for found in _keys(schemas.schema_of(kind), verb)]
+    assert {"check.problems.first.fix", "score.missing.p", "samples.baselines.recipe"} <= dict(keys).keys()
+    lacking = [key for key, value in keys if not re.fullmatch(r".+ .+\.", value.get("description", ""))]
+    assert lacking == []
 
 
 @pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])

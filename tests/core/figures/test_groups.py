@@ -10,7 +10,13 @@ import plotly.graph_objects as go
 import pytest
 
 from calib_core.figures.groups import describe_groups, groups_figure
-from calib_core.figures.layout import Figure, legend_names
+from calib_core.figures.layout import (
+    BOTTOM_MARGIN,
+    LEGEND_LINE_HEIGHT,
+    Figure,
+    flowing_legend_growth,
+    legend_names,
+)
 from calib_core.figures.palette import DARK, LIGHT
 from calib_core.inference.verdict import judge
 from calib_core.results.groups import GroupResults
@@ -131,6 +137,17 @@ def test_the_axis_holds_every_whisker_and_zero() -> None:
 def test_it_grows_with_the_groups() -> None:
     many = make_groups(*(make_group(f"g{at}", at / 100) for at in range(57)))
     assert groups_figure(many, LIGHT)["layout"]["height"] > 57 * 22
+
+
+def test_rows_keep_their_dots_apart_under_the_legend_of_a_phone() -> None:
+    groups = [make_group(name, 0.3, run=run) for name in ("law", "sums") for run in ("r" * 24, "s" * 24)]
+    figure = groups_figure(make_groups(*groups, overall={"r" * 24: 0.2}), LIGHT)
+    names = legend_names(figure["data"])
+    assert flowing_legend_growth(names) == 2 * LEGEND_LINE_HEIGHT
+    layout = figure["layout"]
+    panel = layout["height"] - layout["margin"]["t"] - BOTTOM_MARGIN - flowing_legend_growth(names)
+    pixels_apart = (dots(figure)[1]["y"][0] - dots(figure)[0]["y"][0]) * panel / 2
+    assert pixels_apart >= dots(figure)[0]["marker"]["size"]
 
 
 def test_what_is_undefined_or_infinite_is_not_drawn() -> None:

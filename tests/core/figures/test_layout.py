@@ -10,6 +10,8 @@ from calib_core.figures.layout import (
     annotation,
     axis,
     base_layout,
+    flowing_legend_growth,
+    flowing_legend_margin,
     legend_entry,
     legend_margin,
     legend_names,
@@ -52,6 +54,12 @@ def test_a_legend_has_two_columns_unless_an_entry_is_too_long(
     assert legend_margin(names, one_per_line=True) == (14 + 19 * max(len(names), 1), True)
     width = base_layout(DARK, height=400, top=40, one_per_line=room[1])["legend"]["entrywidth"]
     assert width == (0.98 if room[1] else 0.48)
+
+
+def test_a_flowing_legend_is_higher_on_a_phone_by_the_lines_that_it_has_more() -> None:
+    assert [flowing_legend_margin(["a" * 20] * n) for n in (1, 4, 6)] == [33, 33, 52]
+    assert [flowing_legend_growth(["a" * 20] * n) for n in (0, 1, 2, 4, 6)] == [0, 0, 19, 57, 76]
+    assert [flowing_legend_growth(["a" * 10] * n) for n in (2, 4)] == [0, 19]
 
 
 def test_names_of_a_legend_are_those_that_it_shows_in_its_order() -> None:

@@ -44,6 +44,14 @@ def test_equal_ids_of_other_questions_are_not_a_pair() -> None:
         common_questions(run(id=["1"], question=["why?"]), run(id=["1"], question=["how?"]))
 
 
+def test_of_events_it_is_items_that_are_not_in_common() -> None:
+    events, others = (run(id=[name], event_prob=[0.5], event=[True]) for name in "ab")
+    with pytest.raises(Unavailable, match="no item in common"):
+        common_questions(events, others)
+    with pytest.raises(Unavailable, match="no question in common"):
+        common_questions(events, run(id=["b"]))
+
+
 def test_equal_texts_are_distinguished_by_id() -> None:
     first = run(id=["1", "2"], question=["why?", "why?"])
     second = run(id=["2", "1"], question=["why?", "why?"])

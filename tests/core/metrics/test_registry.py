@@ -50,7 +50,7 @@ def test_the_help_text_is_one_sentence_that_says_which_way_is_better(metric_id: 
 
 
 def test_the_oracle_knows_every_metric_and_what_it_needs() -> None:
-    assert set(METRICS) == {*oracle.OF_PAIRS, *oracle.OF_ROWS, *oracle.OF_SCALES}
+    assert set(METRICS) == {*oracle.OF_PAIRS, *oracle.OF_ROWS, *oracle.OF_SCALES, *oracle.OF_RANKS}
     assert {m.id for m in METRICS.values() if m.needs == "pairs"} == set(oracle.OF_PAIRS)
 
 

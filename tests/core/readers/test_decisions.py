@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
+from calib_core.metrics import METRICS
 from calib_core.readers import Reading, ReadOptions, read_in_this_process
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, survey_methods
@@ -287,6 +292,45 @@ def test_other_envelopes_hold_the_same_answer(tmp_path: Path, record: dict[str, 
     assert run.info.model == "m"
 
 
+PYTHON_RESULTS: dict[str, dict[str, Any]] = {
+    "spam": {"value": True, "probability_true": 0.2, "confidence": 0.6},
+    "team": {"selected_key": "b", "probabilities": GOOD, "confidence": 0.2, "prediction_set": ["a", "b"]},
+    "mood": {"expected_score": 0.9, "probabilities": [0.3, 0.5, 0.2], "confidence": 0.1, "selected_key": "1"},
+}
+"""`BooleanResult`, `ChoiceResult` and `ScoreResult` of MediaPipe as `dataclasses.asdict` gives them."""
+
+
+@pytest.mark.parametrize(
+    "record", [{"response": PYTHON_RESULTS}, {"answers": PYTHON_RESULTS}, PYTHON_RESULTS]
+)
+def test_results_of_mediapipe_in_python_are_read(record: dict[str, Any], tmp_path: Path) -> None:
+    """The value of a yes-or-no question is p above a threshold that was set, and no top label."""
+    path = write(tmp_path, {"custom_id": "1", **record})
+    runs = runs_of(reading_of(path, gold_of(tmp_path, "custom_id,spam,team,mood", "1,no,b,2")))
+    assert runs["spam"].rows.select("event_prob", "event").rows() == [(0.2, False)]
+    assert runs["team"].rows["choice_probs"].to_list() == [[0.6, 0.4]]
+    assert runs["team"].rows["prediction"].to_list() == ["b"]
+    assert runs["mood"].info.choices_are == "levels"
+    assert runs["mood"].rows.select("choice_probs", "gold_index").rows() == [([0.3, 0.5, 0.2], 2)]
+    assert {one["server_confidence"].item() for one in (run.rows for run in runs.values())} == {0.6, 0.2, 0.1}
+
+
+def test_levels_in_another_order_than_the_expected_score_says_are_bad(tmp_path: Path) -> None:
+    mood = {**PYTHON_RESULTS["mood"], "expected_score": 1.1}
+    path = write(
+        tmp_path,
+        *(
+            {"custom_id": id_, "response": {"mood": one}}
+            for id_, one in (("1", PYTHON_RESULTS["mood"]), ("2", mood))
+        ),
+    )
+    reading = reading_of(path, gold_of(tmp_path, "custom_id,mood", "1,2"))
+    (problem,) = reading.problems
+    (cell,) = problem.first_cells
+    assert (cell.row, cell.column) == (2, "response.answers.mood.expected_score")
+    assert "Σ level · p, which is 0.9" in cell.expected
+
+
 def test_a_level_is_named_by_its_number_or_its_label_and_a_scale_may_be_options(tmp_path: Path) -> None:
     mood = {
         "type": "score",
@@ -323,6 +367,7 @@ def derived_confidences(probs: list[float]) -> dict[str, float]:
         "top times mass": 0.97 * top,
         "entropy": 1 - entropy / math.log(k),
         "margin": ordered[0] - ordered[1],
+        "margin to the top": (ordered[0] - ordered[1]) / top,
         "certainty": top**2,
     }
 
@@ -354,7 +399,35 @@ def test_no_derived_confidence_is_read_as_a_probability(k: int, tmp_path: Path) 
         assert usable["choice"].mean_confidence == pytest.approx(
             max(probs[0], 1 - probs[0]) if name == "spam" else max(probs)
         )
-    assert any("it is not a probability and is not read" in note for note in reading.notes)
+    assert any("it is not a probability, and is read as a rank only" in note for note in reading.notes)
+
+
+def all_numbers(run: AnswerRun) -> dict[tuple[str, str], object]:
+    """Every metric of every method, and the verdicts."""
+    found: dict[tuple[str, str], object] = {}
+    for method, evidence in survey_methods(run).usable.items():
+        found[method, "verdict"] = evidence.verdict
+        for metric in METRICS:
+            if not evidence.unavailable_reason(METRICS[metric], Scheme()):
+                found[method, metric] = score(evidence, metric)
+    return found
+
+
+@pytest.mark.parametrize("question", ["refund", "team", "mood"])
+def test_a_derived_confidence_moves_the_auroc_of_its_order_and_no_other_number(question: str) -> None:
+    reading, _ = shape("gemini")
+    run = runs_of(reading)[question]
+    assert run.has_columns("server_confidence")
+    shuffled = pl.Series(np.random.default_rng(1).random(run.rows.height))
+    other, none = (
+        replace(run, rows=run.rows.with_columns(server_confidence=values))
+        for values in (shuffled, pl.lit(None, pl.Float64))
+    )
+    numbers, of_none = all_numbers(run), all_numbers(none)
+    of_ranks = ("choice", "server_auroc")
+    assert set(numbers) - set(of_none) == {of_ranks}
+    assert {key: value for key, value in numbers.items() if key != of_ranks} == of_none
+    assert {key for key, value in all_numbers(other).items() if value != numbers[key]} == {of_ranks}
 
 
 # --- Written out and read again -----------------------------------------------------------------------------

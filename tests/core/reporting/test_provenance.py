@@ -29,6 +29,7 @@ WRITTEN = ["-o", "out.html", "--", "quiz.csv"]
         ({"options": ReadOptions(wide={"*.ok": "correct"})}, ["--wide", "*.ok=correct"]),
         ({"options": ReadOptions(rows="data.items")}, ["--rows", "data.items"]),
         ({"options": ReadOptions(missing=("n/a", "-1"))}, ["--missing", "n/a", "--missing=-1"]),
+        ({"options": ReadOptions(dataset="Trivia 2")}, ["--dataset", "Trivia 2"]),
         ({"gold": "gold.csv"}, ["--gold", "gold.csv"]),
         ({"options": ReadOptions(gold_on="qid=id")}, ["--on", "qid=id"]),
         ({"options": ReadOptions(gold_columns={"x": "correct:not"})}, ["--map-gold", "x=correct:not"]),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.results.comparison import MetricEstimate, compare_runs, estimate_metric
+from calib_core.results.comparison import MetricEstimate, compare_runs, estimate_metric, place_runs
 from calib_core.results.evidence import AnswerEvidence, Evidence, gather_evidence
 from calib_core.results.judged_answer import JudgedChoice
+from calib_core.results.uncertainty import paired_difference
 from core.comparison_runs import brier_of, model_run
 from core.run_builders import make_answer_run
 from core.token_run_builders import dense_evidence, random_rows
@@ -34,6 +36,22 @@ def test_every_evidence_is_a_point_and_the_table_begins_with_the_highest_skill()
     assert frame.columns[-1] == "recipe"
     assert result.has_reference_curves
     assert compare_runs({}).to_frame().columns == frame.columns
+
+
+def test_points_are_known_before_they_are_compared() -> None:
+    seen = evidences_of_accuracies(60, 140, 100)
+    placed, whole = place_runs(seen), compare_runs(seen, available_methods=("given", "verbal"))
+    assert [(point.key, point.x, point.y) for point in placed.picture.points] == [
+        (point.key, point.x, point.y) for point in whole.points
+    ]
+    assert not placed.picture.paired.pairs
+    shares: list[float] = []
+    paired = placed.pairs(shares.append)
+    assert shares[-1] == 1.0
+    compared = placed.compared(paired, ("given", "verbal"))
+    assert (compared.headline, compared.trends) == (whole.headline, whole.trends)
+    assert (compared.remarks, compared.recipe) == (whole.remarks, whole.recipe)
+    assert compared.to_frame().equals(whole.to_frame())
 
 
 def test_one_point_and_no_point_have_a_headline() -> None:
@@ -193,3 +211,25 @@ def test_numbers_may_come_from_a_store() -> None:
     result = compare_runs(evidences_of_accuracies(60), estimator=store)
     assert sorted(set(asked)) == ["accuracy", "brier"]
     assert "kept" in result.recipe
+
+
+def test_of_events_it_is_items_that_are_too_few() -> None:
+    random = np.random.default_rng(4)
+    sides = [
+        gather_evidence(
+            make_answer_run(
+                {
+                    "id": [str(at) for at in range(20)],
+                    "event_prob": random.random(20),
+                    "event": (random.random(20) < 0.5).tolist(),
+                },
+                label=name,
+            ),
+            "event",
+        )
+        for name in "ab"
+    ]
+    remarks = compare_runs(dict(zip("ab", sides, strict=True))).remarks
+    assert any("only 20 items in common" in remark for remark in remarks)
+    with pytest.raises(Unavailable, match="Only 20 items in common"):
+        paired_difference([(sides[0], sides[1])], "ece")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.corrections import correction_effect
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, survey_methods
 from calib_core.runs import AnswerRun
+from core.cli_calls import write
 from core.readers.lm_eval_logs import choice_record, write_log
 from fixture_files import FIXTURES
 
@@ -330,6 +332,29 @@ def test_one_of_several_right_answers_is_replaced_by_the_corrected_one() -> None
     assert run.corrections.changes["before"].to_list() == ["18 | 20"]
 
 
+def test_several_right_answers_replace_one() -> None:
+    run = load(ANSWERS, [{"id": "q1", "gold_all": ["A", "C"]}, {"id": "q4", "gold_all": '["C", "D"]'}])
+    plain = load([row | {"gold_all": None} for row in ANSWERS])
+    both = {"q1": ["A", "C"], "q4": ["C", "D"]}
+    other = [
+        row | ({"gold": None, "gold_all": both[row["id"]]} if row["id"] in both else {"gold_all": None})
+        for row in ANSWERS
+    ]
+    assert numbers(run) == numbers(load(other)) != numbers(plain)
+    assert run.rows["gold"].to_list() == ["A", None, "C", "D", None]
+    assert numbers(run.uncorrected) == numbers(load(ANSWERS))
+    assert run.corrections is not None
+    assert run.corrections.changes["after"].to_list() == ["A | C", "C | D"]
+    rows = [{key: value for key, value in row.items() if key != "gold"} for row in ANSWERS]
+    several = [row | {"gold_all": ["A", "B"]} for row in rows]
+    same = load(several, [{"id": "q1", "gold_all": ["A", "B"]}])
+    assert same.corrections is not None
+    assert same.corrections.n_corrected == 0
+    more = load(several, [{"id": "q2", "gold_all": ["C", "D"]}])
+    accuracies = [survey_methods(one).usable["given"].accuracy for one in (load(several), more)]
+    assert accuracies == [0.6, 0.8]
+
+
 def test_events_are_corrected_by_what_came_true() -> None:
     rows = [{"id": f"q{at}", "event_prob": 0.5, "event": at % 2} for at in range(4)]
     run = load(rows, [{"id": "q0", "event": "true"}])
@@ -400,6 +425,37 @@ def test_logs_of_tools_leave_out_and_correct(path: str) -> None:
     (same,) = cc.load(file, corrections=[{"id": other, "gold": gold}])
     assert isinstance(same, AnswerRun)
     assert numbers(same) == numbers(plain)
+
+
+def test_answers_of_a_decision_server_are_left_out_and_corrected(tmp_path: Path) -> None:
+    folder = FIXTURES / "decisions" / "systemone"
+    log, gold = folder / "responses.jsonl", folder / "gold.csv"
+
+    def runs(table: Path, corrections: Sequence[Mapping[str, object]] | None = None) -> dict[str, AnswerRun]:
+        found = cc.load(log, gold=table, corrections=corrections)
+        return {str(run.info.dataset): run for run in found if isinstance(run, AnswerRun)}
+
+    with pytest.raises(Refused, match=r"'t-001' in several values of dataset \('team' and 'refund'\)"):
+        runs(gold, [{"id": "t-001", "leave_out": 1}])
+    run = runs(
+        gold,
+        [
+            {"id": "t-001", "dataset": "team", "gold": "technical"},
+            {"id": "t-001", "dataset": "refund", "event": "no"},
+            {"id": "t-002", "dataset": "team", "leave_out": 1},
+            {"id": "t-003", "dataset": "mood", "gold": "angry"},
+        ],
+    )
+    text = gold.read_text("utf-8").replace("t-001,team,other", "t-001,team,technical")
+    text = text.replace("t-001,refund,true", "t-001,refund,false").replace("t-003,mood,0", "t-003,mood,2")
+    other = runs(write(tmp_path, "gold.csv", text))
+    for name, plain in runs(gold).items():
+        assert numbers(run[name].uncorrected) == numbers(plain) != numbers(run[name]), name
+    assert numbers(run["refund"]) == numbers(other["refund"])
+    assert numbers(run["mood"]) == numbers(other["mood"])
+    without = replace(other["team"], rows=other["team"].rows.filter(pl.col("id") != "t-002"))
+    assert numbers(run["team"]) == numbers(without) | {"n": run["team"].n_total}
+    assert run["team"].n_total == other["team"].n_total - 1
 
 
 def test_token_level_files_have_no_questions() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import calib_core
@@ -179,7 +180,7 @@ def test_python_of_choices_gives_the_same_values() -> None:
     probs = [[0.9 - at % 5 / 10, 0.1 + at % 5 / 10] for at in range(40)]
     evidence = choice_evidence(probs, [at % 3 % 2 for at in range(40)])
     result = recalibrate(evidence, "temperature")
-    again = RecalibrationMap.from_json(result.map.to_json().encode(), "MAP.json")
+    again = RecalibrationMap.from_json(result.map.to_json())
     distribution = again.of_evidence(evidence).confidences.distribution
     assert distribution is not None
     names: dict[str, Any] = {}
@@ -306,6 +307,8 @@ def test_a_fitted_map_is_a_function_of_arrays_and_applies_to_other_runs() -> Non
     assert rows["correct"].to_list() == [None, None, True]
     with pytest.raises(ValueError, match=r"found 90\. Divide percentages by 100"):
         result.map([90.0])
+    with pytest.raises(TypeError, match=r"expected a run, not DataFrame: make runs with calib_core\.load"):
+        result.apply(pl.DataFrame(later))  # type: ignore[arg-type]
 
 
 def test_a_temperature_of_all_choices_is_a_function_of_their_probabilities() -> None:

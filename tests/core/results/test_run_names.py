@@ -79,6 +79,8 @@ def test_models_are_counted_whatever_they_were_asked() -> None:
         "e": info("m-13b", 13),
         "f": RunInfo(),
         "g": RunInfo(),
+        "h": info("m-7b", 7, checkpoint="step 1000"),
+        "i": info("m-7b", 7, checkpoint="step 2000"),
     }
     assert count_models(infos) == 5
 

@@ -42,7 +42,7 @@ def test_numbers_of_all_classes_are_the_oracles(metric: str) -> None:
 
 
 def test_every_metric_is_checked_here() -> None:
-    assert {*oracle.OF_PAIRS, *oracle.OF_ROWS, *oracle.OF_SCALES} == set(METRICS)
+    assert {*oracle.OF_PAIRS, *oracle.OF_ROWS, *oracle.OF_SCALES, *oracle.OF_RANKS} == set(METRICS)
 
 
 def test_all_labels_is_full_ece_over_k() -> None:

@@ -19,7 +19,8 @@ from calib_core.bins import BinSums
 from calib_core.edges import Scheme
 from calib_core.errors import BadRowsFound, Refused, Unavailable
 from calib_core.inference.calibration_test import cox_test
-from calib_core.inference.clusters import effective_sample_size
+from calib_core.inference.clusters import clustered_inflation
+from calib_core.inference.intervals import share_interval
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -309,7 +310,34 @@ def test_an_interval_is_that_of_questions_with_as_many_equal_rows(metric: str) -
     assert one.high - one.low > 0.01
 
 
-def test_an_accuracy_counts_no_more_rows_than_are_worth_as_much() -> None:
+def test_weighted_rows_of_questions_are_inflated_by_the_rule_of_rows() -> None:
+    """As `clustered_inflation` of rows, over independent rows whose outcomes have nothing to do with w."""
+    question, w = np.array([0, 0, 1, 2, 3, 3]), np.array([1, 2, 3, 1, 1, 2])
+    right = [1, 0, 1, 0, 0, 0]
+    total, share = 10, Fraction(4, 10)
+    sums = [1 * (1 - share) + 2 * -share, 3 * (1 - share), -share, -3 * share]
+    parts = [Fraction(size, total) for size in (3, 3, 1, 3)]
+    jackknife = Fraction(3, 4) * sum((one / (1 - part)) ** 2 for one, part in zip(sums, parts, strict=True))
+    independent = Fraction(20) * share * (1 - share)  # Σ w² times the variance of an outcome
+    squares = [(1 - share) ** 2 + 4 * share**2, 9 * (1 - share) ** 2, share**2, 5 * share**2]
+    known_from = sum(squares) ** 2 / sum(one * one for one in squares)
+    largest = Fraction(28, 20)
+    expected = (known_from * jackknife / independent + largest / 2) / (known_from + Fraction(1, 2))
+    found = clustered_inflation(np.array(right) - float(share), question, weight=w.astype(float))
+    assert expected > 1
+    assert found == pytest.approx(float(expected))
+
+
+def test_an_accuracy_of_equal_weights_has_the_interval_of_rows_but_for_t() -> None:
     _, y, w = made(300)
-    effective = effective_sample_size(y, np.arange(300), w)
-    assert 1 < effective <= float(w.sum() ** 2 / (w @ w)) + 1e-9
+    ones = share_interval(y, weight=np.ones(300))
+    assert ones == pytest.approx(share_interval(y), rel=0.01)
+    assert ones[1] - ones[0] > share_interval(y)[1] - share_interval(y)[0]
+    low, high = share_interval(y, weight=w)
+    assert share_interval(y, weight=10 * w) == pytest.approx((low, high))
+    wide = 2 * 1.96 * (0.55 * 0.45 * float(w @ w)) ** 0.5 / float(w.sum())
+    assert high - low == pytest.approx(wide, rel=0.06)
+    assert share_interval(np.ones(300, bool), weight=w)[1] == 1
+    alike = np.repeat(np.arange(150), 2)  # both rows of a question end alike
+    y, w = np.repeat(y[:150], 2), np.repeat(w[:150], 2)
+    assert share_interval(y, alike, w) == pytest.approx(share_interval(y[::2], None, w[::2]), abs=2e-3)
