@@ -538,7 +538,7 @@ def orders() -> Iterator[str]:
     """Verdicts that turn with the order."""
     yield from ("", "## Both orders", "")
     yield (
-        "Share of data sets in which verdicts lean clearly to a place: a judge that errs in 20 % of its "
+        "Share of data sets in which verdicts clearly favour a place: a judge that errs in 20 % of its "
         "verdicts, and takes the first answer anyway in a share of them."
     )
     yield ""

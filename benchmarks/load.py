@@ -463,7 +463,7 @@ def lines_of_large_run(folder: Path, rows: int) -> Iterator[str]:
         f"One Parquet file ({size:.0f} MB: id, confidence, correct; nearly every confidence is different) "
         "and the page Reliability. First start: nothing is kept on disk. Next start: what the first kept. "
         f"The page is asked for as soon as the server answers. M = {BINS[-1]} is the first whose bins are "
-        "no sums of the finest ones, so that some rows are sorted; another session comes after it. "
+        "not sums of the finest ones, so that some rows are sorted; another session comes after it. "
         "Memory: when all that was read is kept on disk."
     )
     yield ""

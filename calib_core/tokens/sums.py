@@ -252,7 +252,7 @@ class MergeTree(Generic[_MergeableT]):
         """
         size = 1 << max(0, n_parts - 1).bit_length()
         if n_parts < 1 or self._n_parts % size:
-            raise ValueError(f"{n_parts} parts after {self._n_parts} are no subtree")
+            raise ValueError(f"{n_parts} parts after {self._n_parts} are not a subtree")
         self._n_parts += n_parts
         while self._subtrees and self._subtrees[-1][0] == n_parts:
             _, before = self._subtrees.pop()

@@ -355,8 +355,8 @@ class ResponseRows:
             ]
         if self.other_masses:
             notes.append(
-                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is "
-                "the answered letter's probability as listed, choice_softmax its share among the letters."
+                f"Tokens that are not a letter have {fmean(self.other_masses):.3g} on average: letter_mass "
+                "is the answered letter's probability as listed, choice_softmax its share among the letters."
             )
         descriptions = (
             ("merged", "a letter has several spellings (such as 'A' and ' A'), which are added up"),

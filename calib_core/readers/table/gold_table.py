@@ -383,7 +383,7 @@ def _open_records(head: Head, roles: ColumnRoles, what: str, advice: str) -> Raw
             best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect], roles))
             return open_csv(head.content, head.file, best, every_column)
         case _:
-            raise Refused(f"{head.file} is no {what}. {advice}")
+            raise Refused(f"{head.file} is not a {what}. {advice}")
 
 
 def _count_known_columns(columns: Sequence[str], roles: ColumnRoles) -> int:

@@ -587,12 +587,11 @@ class RowCollector:
         tally = self._tallies[column]
         cells = [cell for kind in tally.kinds for cell in self._bad_cells[column, kind]]
         first = min(cells, key=lambda cell: cell.row)
-        no_value = f"no {first.expected[2:]}" if first.expected.startswith("a ") else f"not {first.expected}"
         share = (
             f"{tally.n_bad:,} of {plural(tally.n_present, 'value')} {'is' if tally.n_present == 1 else 'are'}"
         )
         example = f"{shorten(first.found, 40)!r} in row {first.row:,}"
-        return f"Column {shorten(column, 40)!r} is left out: {share} {no_value}, such as {example}."
+        return f"Column {shorten(column, 40)!r} is left out: {share} not {first.expected}, such as {example}."
 
     def _store_column(self, name: str, column: str, judged: JudgedColumn, offset: int) -> None:
         self.source_columns[name] = column
