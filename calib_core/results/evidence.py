@@ -456,8 +456,8 @@ def weights_remark(n_used: int, n_effective: float) -> str:
 
     Examples
     --------
-    >>> weights_remark(100, 64.25)[:73]
-    'Rows count by the column weight: 100 rows are worth 64.2 of equal weight.'
+    >>> weights_remark(100, 64.25)[:81]
+    'Rows are weighted by the column weight: 100 rows are worth 64.2 of equal weight.'
     """
     return (
         f"Rows are weighted by the column weight: {plural(n_used, 'row')} are worth "

@@ -119,9 +119,9 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
         calib_core.score(run, method="given", metric="nll")
     with pytest.raises(ValueError, match="1 to 1000"):
         calib_core.score(run, method="given", metric="ece", bins=0)
-    with pytest.raises(ValueError, match="labels is one of top, all, not 'foo'"):
+    with pytest.raises(ValueError, match="labels must be one of top, all, not 'foo'"):
         calib_core.score(run, labels=cast("Any", "foo"))
-    with pytest.raises(ValueError, match="renormalise is one of None, True, False, not 'x'"):
+    with pytest.raises(ValueError, match="renormalise must be one of None, True, False, not 'x'"):
         calib_core.score(run, renormalise=cast("Any", "x"))
     for accuracy in (90, -1):
         with pytest.raises(ValueError, match="accuracy must be from 0 to 1"):

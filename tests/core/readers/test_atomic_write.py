@@ -81,6 +81,6 @@ def test_an_input_is_never_replaced(tmp_path: Path, how: str) -> None:
     elif how == "a hard link":
         link.hardlink_to(source)
     target = {"itself": source, "another way to it": tmp_path / "sub" / ".." / "in.csv"}.get(how, link)
-    with pytest.raises(Refused, match="is one of the files that are read, and would be lost"):
+    with pytest.raises(Refused, match="is one of the files that are read, and would be overwritten"):
         check_output_path(target, [tmp_path / "other.csv", source])
     check_output_path(tmp_path / "new.csv", [source])

@@ -29,7 +29,11 @@ def left_out(reading: Reading) -> list[str]:
 @pytest.mark.parametrize(
     ("column", "values", "told"),
     [
-        ("p_true", ["n/a", "n/a", "0.5"], "2 of 3 values are not a number from 0 to 1, such as 'n/a' in row 1."),
+        (
+            "p_true",
+            ["n/a", "n/a", "0.5"],
+            "2 of 3 values are not a number from 0 to 1, such as 'n/a' in row 1.",
+        ),
         (
             "choices",
             ["Is it A or B?", None, None],
