@@ -111,8 +111,8 @@ def _with_index_levels(frame: Any) -> Any:  # noqa: ANN401  any data frame
         return frame
     if repeated := [name for name in names if name in frame.columns]:
         raise ValueError(
-            f"{repeated[0]!r} names both a level of the index and a column, so which is meant is not clear; "
-            "rename one, or drop the index with reset_index(drop=True)"
+            f"{repeated[0]!r} names both a level of the index and a column, so it is unclear which one is "
+            "meant; rename one, or drop the index with reset_index(drop=True)"
         )
     return frame.reset_index(level=names)
 
@@ -142,9 +142,9 @@ def _with_index_of_series(columns: Mapping[str, Any]) -> Mapping[str, Any]:
         )
         if not can_align:
             raise ValueError(
-                f"the Series {first_name!r} and {name!r} have different indexes, so which values belong "
-                "together is not clear; join them first (pandas.concat(…, axis=1, join='inner')), or give "
-                "arrays (.to_numpy()) to pair them in their order"
+                f"the Series {first_name!r} and {name!r} have different indexes, so it is unclear which "
+                "values belong together; join them first (pandas.concat(…, axis=1, join='inner')), or "
+                "give arrays (.to_numpy()) to pair them in their order"
             )
         aligned[name] = values.reindex(first.index)
     levels = {name: first.index.get_level_values(name) for name in _level_names(first) if name not in columns}
@@ -166,7 +166,7 @@ def _columns(columns: Mapping[str, Any]) -> pl.DataFrame | dict[str, NDArray[Any
     if deep := [name for name, array in arrays.items() if array.ndim not in {1, 2}]:
         shape = arrays[deep[0]].shape
         raise ValueError(
-            f"{deep[0]!r} has the shape {shape}; expected one value a row, shape (n,), or one list a row"
+            f"{deep[0]!r} has the shape {shape}; expected one value per row, shape (n,), or one list per row"
         )
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -225,4 +225,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
     """NumPy's numbers and arrays as those of Python."""
     if isinstance(value, (np.generic, np.ndarray)):
         return cast("Any", value).tolist()
-    raise TypeError(f"{type(value).__name__} is no number, text, list or dict")
+    raise TypeError(f"{type(value).__name__} is not a number, text, list or dict")

@@ -41,9 +41,9 @@ class Missing(TypedDict):
 
     n: Annotated[int, "Rows with an outcome and no confidence."]
     n_right: Annotated[int, "How many of them are right."]
-    p: Annotated[float | None, "p of equal accuracy."]
-    accuracy_without: Annotated[float, "Of rows without a confidence."]
-    accuracy_with: Annotated[float | None, "Of rows with a confidence."]
+    p: Annotated[float | None, "p for equal accuracy of the two."]
+    accuracy_without: Annotated[float, "Accuracy of rows without a confidence."]
+    accuracy_with: Annotated[float | None, "Accuracy of rows with a confidence."]
     reason: Annotated[str | None, "Why there is no p."]
 
 
@@ -58,10 +58,10 @@ class EffectOfCorrections(TypedDict):
     wrong_to_right: Annotated[int, "Answers that were wrong and are now right."]
     n_used_before: Annotated[int, "Rows with a confidence and an outcome, before."]
     n_used: Annotated[int, "Rows with a confidence and an outcome, after."]
-    accuracy_before: Annotated[float | None, "Of the rows with both, before."]
-    accuracy: Annotated[float | None, "Of the rows with both, after."]
-    ece_before: Annotated[float | None, "ECE before, with 10 bins of equal width."]
-    ece: Annotated[float | None, "ECE after, with the same bins."]
+    accuracy_before: Annotated[float | None, "Accuracy of the rows with both, before."]
+    accuracy: Annotated[float | None, "Accuracy of the rows with both, after."]
+    ece_before: Annotated[float | None, "ECE with 10 bins of equal width, before."]
+    ece: Annotated[float | None, "The same, after."]
 
 
 class CorrectionCounts(TypedDict):
@@ -104,16 +104,16 @@ class _Score(_Judged):
     metric: Id
     bins: Annotated[int | None, "M; null for a metric without bins."]
     remark: Annotated[str | None, "A remark on this value."]
-    p: Annotated[float | None, "Share of draws of a calibrated model in which the number is as large."]
+    p: Annotated[
+        float | None, "Share of draws of a calibrated model in which the number is at least as large."
+    ]
     null_median: Annotated[float | None, "Median over these draws."]
     draws: Annotated[int | None, "How many draws; null without a p."]
     interval: IntervalEnds
     interval_method: Annotated[str | None, "How the interval was computed; null without one."]
     missing: Lacking
     corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
-    n_effective: Annotated[
-        float | None, "Rows of equal weight that those used are worth; null where all count alike."
-    ]
+    n_effective: Annotated[float | None, "Effective number of the rows used; null where all count alike."]
 
 
 class ScoreElement(_Score):
@@ -145,7 +145,7 @@ class VerdictElement(_Judged):
     level: Annotated[float | None, "Mean confidence minus accuracy."]
     slope: Annotated[float | None, "Below 1 if confidences are too extreme; null if it cannot be fitted."]
     deviation: Annotated[float | None, "Estimated mean of |c − P(right)|."]
-    deviation_bound: Annotated[float | None, "What that mean is below with 95 % confidence."]
+    deviation_bound: Annotated[float | None, "95 % upper bound of that mean."]
     tolerance: Annotated[float, "The deviation up to which miscalibration is tolerable."]
     reason: Annotated[str, "Why this is the verdict."]
     score_note: Annotated[str | None, "Whether it is on a score or on the model; null where on the model."]
@@ -203,16 +203,16 @@ class SweepElement(_Computed):
     values: Annotated[dict[str, float | Bounds | None], "By M, as text; null where refused."]
     rsd: Annotated[float | None, "Relative standard deviation of the values."]
     ddof: Annotated[int, "0: standard deviation of a population, 1: of a sample, in the RSD."]
-    p: Annotated[dict[str, float | None] | None, "By M, as text: of a value as large by chance."]
+    p: Annotated[dict[str, float | None] | None, "By M, as text: p of a value at least as large by chance."]
     null_median: Annotated[ByBins, "Median over draws of a calibrated model, by M as text."]
     null_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
     null_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
     fitted_median: Annotated[ByBins, "Median over draws of a model that fits the run, by M as text."]
     fitted_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
     fitted_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
-    rise_by_noise: Annotated[float | None, "From the first M to the last, of a model that fits the run."]
-    rise_p: Annotated[float | None, "p of a rise as large, by noise."]
-    rsd_p: Annotated[float | None, "p of an RSD as large, of a calibrated model."]
+    rise_by_noise: Annotated[float | None, "Rise from the first M to the last in a model that fits the run."]
+    rise_p: Annotated[float | None, "p of a rise at least as large by noise alone."]
+    rsd_p: Annotated[float | None, "p of an RSD at least as large from a calibrated model."]
     rsd_null_median: Annotated[float | None, "Median RSD of a calibrated model."]
     rsd_null_low: Annotated[float | None, "5th percentile of that RSD."]
     rsd_null_high: Annotated[float | None, "95th percentile of that RSD."]
@@ -222,7 +222,7 @@ class SweepElement(_Computed):
     refused: Annotated[dict[str, str], "M, as text → why there is no value."]
     remarks: Annotated[list[str], "What a reader has to know about this curve."]
     reading: Annotated[str, "How the values vary over M, as a sentence."]
-    chance: Annotated[str, "How much of that chance would give."]
+    chance: Annotated[str, "How much of that chance alone would give."]
 
 
 class AuditElement(_Computed):
@@ -238,7 +238,7 @@ class AuditElement(_Computed):
     closed: Annotated[Closed | None, "The side on which a bin holds its edge."]
     norm: Annotated[Norm, "How the gaps of the bins become one number."]
     value: Annotated[float, "The calibration error, from 0 to 1."]
-    default: Annotated[bool, "Whether it is the one of the other verbs."]
+    default: Annotated[bool, "Whether the other verbs use it."]
     verified: Annotated[str, "What the value was checked against."]
     source: Annotated[str, "Where the convention is defined."]
 
@@ -246,11 +246,13 @@ class AuditElement(_Computed):
 class Difference(TypedDict):
     """After minus before; below 0 where the map helps, null without an interval."""
 
-    ece: Annotated[float | None, "Difference of the ECE."]
-    brier: Annotated[float | None, "Difference of the Brier score."]
-    nll: Annotated[float | None, "Difference of the negative log-likelihood."]
-    interval: Annotated[dict[str, list[float] | None], "95 % interval of the difference out of fold, by metric."]
-    p: Annotated[dict[str, float | None], "p of no difference, two-sided, by metric."]
+    ece: Annotated[float | None, "Difference in ECE."]
+    brier: Annotated[float | None, "Difference in Brier score."]
+    nll: Annotated[float | None, "Difference in negative log-likelihood."]
+    interval: Annotated[
+        dict[str, list[float] | None], "95 % interval of the difference out of fold, by metric."
+    ]
+    p: Annotated[dict[str, float | None], "Two-sided p of no difference, by metric."]
 
 
 class RecalibrationElement(_Computed):
@@ -261,10 +263,10 @@ class RecalibrationElement(_Computed):
     after: Annotated[dict[str, float], "Each metric after, by its id."]
     difference: Difference
     gain: Annotated[bool, "Whether the Brier score is lower beyond chance."]
-    folds: Annotated[int, "How many folds the questions were dealt into."]
+    folds: Annotated[int, "How many folds the questions were split into."]
     seed: Annotated[int, "Seed of the folds."]
     target: Annotated[str, "What the map changes: confidence or choices."]
-    parameters: Annotated[dict[str, float | list[float]], "Parameters of the map that is fitted to all rows."]
+    parameters: Annotated[dict[str, float | list[float]], "Parameters of the map fitted to all rows."]
     reading: Annotated[str, "The result as a sentence."]
 
 
@@ -276,7 +278,7 @@ class AppliedElement(_OfRun):
     rows: Annotated[int, "Rows written with a new confidence."]
     n_judged: Annotated[int, "Those of them with an outcome."]
     output: Output
-    column: Annotated[str, "The column of the output that holds it."]
+    column: Annotated[str, "The output column that holds it."]
     question: Annotated[str | None, "Why the map may not hold for these rows."]
 
 
@@ -291,18 +293,18 @@ class Estimate(TypedDict):
 class CompareElement(_Computed):
     """One run and method, by its top label."""
 
-    accuracy: Annotated[float, "Of the rows with a confidence."]
+    accuracy: Annotated[float, "Accuracy of the rows with a confidence."]
     accuracy_low: Annotated[float | None, "Lower end of its 95 % interval."]
     accuracy_high: Annotated[float | None, "Upper end of that interval."]
-    accuracy_of_all: Annotated[float, "Of all rows with an outcome; what runs are ranked by."]
+    accuracy_of_all: Annotated[float, "Accuracy of all rows with an outcome, by which runs are ranked."]
     accuracy_of_all_low: Annotated[float | None, "Lower end of its 95 % interval."]
     accuracy_of_all_high: Annotated[float | None, "Upper end of that interval."]
     brier: Annotated[float, "Brier score of the rows with a confidence."]
     brier_low: Annotated[float | None, "Lower end of its 95 % interval."]
     brier_high: Annotated[float | None, "Upper end of that interval."]
     skill: Annotated[float | None, "1 − Brier/(a(1−a)), a being the accuracy; null where that is 0 or 1."]
-    best: Annotated[bool, "Whether it cannot be told from the best by skill."]
-    best_by: Annotated[list[str], "The metrics by which it cannot be told from the best."]
+    best: Annotated[bool, "Whether it cannot be told apart from the best by skill."]
+    best_by: Annotated[list[str], "The metrics by which it cannot be told apart from the best."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     metrics: Annotated[dict[str, Estimate], "The metrics that --metric names, by id."]
     missing: Lacking
@@ -432,18 +434,18 @@ class ThresholdElement(_Judged, Threshold):
 
 
 class JudgeElement(_OfRun):
-    """One measure of a judge against people; the pass rate has one element a method."""
+    """One measure of a judge against people; the pass rate has one element per method."""
 
     by: Annotated[str | None, "The column that --by names; null without it."]
     group: Annotated[str | None, "The group; null for all rows."]
     metric: Id
-    method: Annotated[str, "Of κ and α: weights or level; of pass_rate: how it was estimated."]
+    method: Annotated[str, "For κ and α: weights or level; for pass_rate: how it was estimated."]
     title: Annotated[str, "The measure in words."]
-    value: Annotated[float | None, "Null where the method says nothing about these rows."]
+    value: Annotated[float | None, "The value; null where the method gives none for these rows."]
     interval: IntervalEnds
     n: Annotated[int, "Rows that the judge labelled."]
-    n_labelled: Annotated[int, "Rows that people labelled, too, and that the value is about."]
-    chosen: Annotated[bool | None, "Of pass_rate: whether this interval is the shortest that holds."]
+    n_labelled: Annotated[int, "Rows that people also labelled, and that the value is about."]
+    chosen: Annotated[bool | None, "For pass_rate: whether this interval is the shortest that holds."]
     reason: Annotated[str | None, "Why there is no value or no interval."]
     recipe: Annotated[str, "How the number was made."]
 
@@ -485,7 +487,7 @@ class ProblemOfCells(TypedDict):
 
 
 class Warned(TypedDict):
-    """What suggests that the file means something else."""
+    """A sign that the file means something else."""
 
     kind: Annotated[str, "The id of the check that found it."]
     message: Annotated[str, "What is found, what would explain it, and what to do."]
@@ -493,16 +495,14 @@ class Warned(TypedDict):
 
 
 class WithoutRun(_OfFile):
-    """Of a file in which no run was found."""
+    """What a file without a run has."""
 
     format: Annotated[str | None, "The id of its format; null if it was not recognised."]
     run: Annotated[None, "Always null."]
     kind: Annotated[None, "Always null."]
     rows: Annotated[int | None, "Rows of the file; null if they could not be counted."]
     usable: Annotated[dict[str, int], "Always empty."]
-    warnings: Annotated[
-        list[Warned], "What suggests that the file means something else than it was taken for."
-    ]
+    warnings: Annotated[list[Warned], "Signs that the file means something other than it was taken for."]
 
 
 class Status(TypedDict):
@@ -525,16 +525,16 @@ class QuestionReading(TypedDict):
     rows: Annotated[str, 'Its --rows; "" without one.']
     missing: Annotated[list[str], "Its --missing, empty without one."]
     accuracy: Annotated[float | None, "Accuracy of the first run; null where no outcome is known."]
-    mean_confidence: Annotated[float | None, "Of the first run; null where there is none."]
-    auroc: Annotated[float | None, "Of the first run; null where it is not defined."]
-    bad_rows: Annotated[int, "Rows that are bad if it is read so."]
+    mean_confidence: Annotated[float | None, "Mean confidence of the first run; null where there is none."]
+    auroc: Annotated[float | None, "AUROC of the first run; null where it is not defined."]
+    bad_rows: Annotated[int, "Rows that are bad in this reading."]
 
 
 class Question(TypedDict):
     """What a person has to decide."""
 
-    text: Annotated[str, "What is asked."]
-    readings: Annotated[list[QuestionReading], "What it is between, the likeliest first."]
+    text: Annotated[str, "The question."]
+    readings: Annotated[list[QuestionReading], "The readings to choose from, the likeliest first."]
 
 
 class ColumnNotUsed(TypedDict):
@@ -588,7 +588,7 @@ class Reported(TypedDict):
     agrees: Annotated[
         bool | None, "Whether the two are equal up to rounding; null where there is nothing to compare."
     ]
-    why: Annotated[str, "Why they differ, or why there is none of Calib's."]
+    why: Annotated[str, "Why the two differ, or why Calib has no value."]
 
 
 class RunDetails(TypedDict):
@@ -603,7 +603,7 @@ class RunDetails(TypedDict):
     remarks: Annotated[dict[str, list[str]], "What a reader has to know about the rows, by method."]
     accuracy: Annotated[
         float | None,
-        "Of the greedy answer, or else of the answer that the method judges; null without outcomes.",
+        "Accuracy of the greedy answer, or else of the answer that the method judges; null without outcomes.",
     ]
     left_out: Annotated[int, "Bad rows that --skip-bad-rows left out."]
     clipped: Annotated[dict[str, int], "Column → values just outside [0, 1], which were clipped."]
@@ -620,12 +620,10 @@ class RunElement(_OfFile, RunDetails, FileDetails):
     format: Annotated[str, "The id of its format."]
     run: Annotated[str, "The run's label."]
     kind: Annotated[
-        Literal["answers", "tokens"], "Answers, one row a question; or tokens, one row a position."
+        Literal["answers", "tokens"], "Answers, one row per question; or tokens, one row per position."
     ]
     rows: Annotated[int, "Rows or positions of the run."]
-    warnings: Annotated[
-        list[Warned], "What suggests that the file means something else than it was taken for."
-    ]
+    warnings: Annotated[list[Warned], "Signs that the file means something other than it was taken for."]
 
 
 class ConvertElement(_OfRun):
