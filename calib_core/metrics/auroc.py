@@ -92,4 +92,12 @@ SERVER_AUROC: Final = Metric(
     compute=auroc,
     required_sums="ranks",
     interval_method="auroc",
+    event_words=EventWords(
+        "The AUROC of the order in which a server has its decisions, which is one of top labels, not of "
+        "events: higher is better.",
+        title="AUROC of the server's rank",
+        title_in_sentence="AUROC of the server's rank",
+        recipe_name="AUROC of the server's rank",
+        source="as AUROC",
+    ),
 )

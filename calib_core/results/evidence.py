@@ -767,19 +767,19 @@ class AnswerEvidence(Evidence):
         if metric.required_sums in ORDERED_SUMS and (reason := no_levels_reason(self.run)):
             return f"{metric.title} needs a scale with one order of levels: {reason}."
         if metric.required_sums == "ranks" and (reason := self._no_ranks_reason):
-            return f"{metric.title} needs one of every row: {reason}."
+            return f"{metric.worded(self.terms).title} is not known: {reason}."
         return self.no_distribution_reason if metric.needs == "distribution" else None
 
     @property
     def _no_ranks_reason(self) -> str | None:
         """Why there is no server's confidence to rank these rows by; None where there is."""
         if self.method is not CHOICE:
-            return f"a server's confidence is that of the “{CHOICE.title}”"
+            return f"a server ranks decisions as “{CHOICE.title}” has them"
         if not self.run.has_columns("server_confidence"):
-            return "the file has none (server_confidence)"
+            return "there is no column server_confidence"
         of_server = self.run.rows["server_confidence"].gather(pl.Series(self.confidences.pairs.rows))
         n_lacking = of_server.null_count()
-        return f"{plural(n_lacking, 'row')} have none (server_confidence)" if n_lacking else None
+        return f"{plural(n_lacking, 'row')} without server_confidence" if n_lacking else None
 
     def labels_text(self, *, all_classes: bool) -> str | None:
         """As in `Evidence.labels_text`; None for rows without choices, which have one confidence each."""

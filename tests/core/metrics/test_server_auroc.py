@@ -84,9 +84,9 @@ def test_a_difference_of_two_runs_is_that_of_their_values() -> None:
 @pytest.mark.parametrize(
     ("of_server", "method", "reason"),
     [
-        ([0.5, None, None], "choice", "2 rows have none"),
-        ([None] * 3, "choice", "the file has none"),
-        ([0.5, 0.6, 0.7], "given", "that of the “top label of the decision”"),
+        ([0.5, None, None], "choice", "2 rows without server_confidence"),
+        ([None] * 3, "choice", "no column server_confidence"),
+        ([0.5, 0.6, 0.7], "given", "ranks decisions as “top label of the decision”"),
     ],
 )
 def test_it_says_what_it_lacks(of_server: list[float | None], method: str, reason: str) -> None:
