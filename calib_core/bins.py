@@ -573,7 +573,8 @@ def _distinct_of_one_class(confidence: Floats, correct: NDArray[np.bool_]) -> Di
     key <<= np.uint64(1)
     key |= correct
     key.sort()
-    right: NDArray[Any] = (key & np.uint64(1)).astype(np.int8)  # a byte each, as there may be very many
+    right: NDArray[Any] = np.empty(key.shape, np.int8)  # a byte each, as there may be very many
+    np.bitwise_and(key, np.uint64(1), out=right, casting="unsafe")
     key >>= np.uint64(1)
     value = key.view(np.float64)
     count = np.broadcast_to(np.int64(1), value.shape)
@@ -758,7 +759,7 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         index=bin_index[start],
         count=add(count),
         correct=add(correct),
-        confidence=add(value * count),
+        confidence=value if has_one_each and bool((count == 1).all()) else add(value * count),
         sum_products=lambda: add(value * correct),
         sum_squares=lambda: add(value * value * count),
         find_limits=None if equal_width else find_limits,

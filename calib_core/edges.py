@@ -232,18 +232,23 @@ def bin_by_rank(
         return level
     level_counts = np.zeros(int(level.max(initial=-1)) + 1, count.dtype)
     np.add.at(level_counts, level, count)
-    if count.dtype.kind == "i" or _are_whole(level_counts, scheme.bins):
+    return _mass_bin_of(level_counts, scheme.bins)[level]
+
+
+def _mass_bin_of(level_counts: NDArray[np.int64 | np.float64], bins: int) -> NDArray[np.intp]:
+    """Equal-mass bin of each level, counted from 0; see `bin_by_rank`."""
+    if level_counts.dtype.kind == "i" or _are_whole(level_counts, bins):
         rank = np.cumsum(level_counts.astype(np.int64, copy=False))
         n = int(level_counts.sum())
-        last = np.arange(1, scheme.bins + 1) * n // scheme.bins  # ⌈M·r/n⌉ ≤ m up to r = ⌊m·n/M⌋
+        last = np.arange(1, bins + 1) * n // bins  # ⌈M·r/n⌉ ≤ m up to r = ⌊m·n/M⌋
         n_up_to = np.searchsorted(rank, last, side="right")
-        return np.repeat(np.arange(scheme.bins), np.diff(n_up_to, prepend=0))[level]
+        return np.repeat(np.arange(bins), np.diff(n_up_to, prepend=0))
     sums = np.cumsum(level_counts)
-    place = scheme.bins * (sums / sums[-1:])
+    place = bins * (sums / sums[-1:])
     exact = np.rint(place)
-    is_exact = np.abs(place - exact) <= ROUNDING_TOLERANCE * scheme.bins
-    bins = np.where(is_exact, exact, np.ceil(place)) - 1
-    return np.clip(bins, 0, scheme.bins - 1).astype(np.intp)[level]
+    is_exact = np.abs(place - exact) <= ROUNDING_TOLERANCE * bins
+    index = np.where(is_exact, exact, np.ceil(place)) - 1
+    return np.clip(index, 0, bins - 1).astype(np.intp)
 
 
 def _level_of(value: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -8,11 +8,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Protocol
 
 import chromium
@@ -87,12 +88,18 @@ class Serve(Protocol):
     def __call__(self, data: Path | None, *, app: Path = ROOT / "app.py") -> Server: ...
 
 
-def start(data: Path | None, home: Path, app: Path = ROOT / "app.py", options: Sequence[str] = ()) -> Server:
+def start(
+    data: Path | None,
+    home: Path,
+    app: Path = ROOT / "app.py",
+    options: Sequence[str] = (),
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> Server:
     """Starts `app` on the folder `data` (None: the app's own default) and waits until it answers.
 
     home: an empty folder that stands for the user's home, cache and temporary files, so that a test neither
-    reads nor leaves anything in the real ones; options: more of Streamlit's own. Raises RuntimeError with the
-    server's own words if it does not come up.
+    reads nor leaves anything in the real ones; options: more of Streamlit's own; variables: more of the
+    environment. Raises RuntimeError with the server's own words if it does not come up.
     """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(app)]
@@ -104,7 +111,7 @@ def start(data: Path | None, home: Path, app: Path = ROOT / "app.py", options: S
         process = subprocess.Popen(
             command,
             cwd=app.parent,
-            env=environment(home),
+            env=environment(home) | dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

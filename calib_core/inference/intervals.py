@@ -150,10 +150,13 @@ def mean_interval(
         weight = np.concatenate([weight, [average, average]])
     divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
+    degrees_of_freedom = effective_number(weight) - 1
     residual = centre * weight
     np.subtract(total, residual, out=residual)
-    variance = sum_variance(residual, weight / divisor) / divisor**2
-    half = t_975(effective_number(weight) - 1, n_intervals) * variance**0.5
+    share = weight / divisor
+    del total, weight  # of very many rows each takes as much as their confidences
+    variance = sum_variance(residual, share) / divisor**2
+    half = t_975(degrees_of_freedom, n_intervals) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
 
@@ -226,18 +229,22 @@ def auroc_interval(
             for outcome in (correct, ~correct)
         )
     n_right, n_wrong = float(right.sum()), float(wrong.sum())
-    wrong_below, right_above = _beside_and_below(wrong), _beside_and_below(right)
-    np.subtract(1, right_above, out=right_above)
-    area = float(right @ wrong_below) / n_right
-    error_of_right = np.divide(wrong_below - area, n_right, out=wrong_below)
-    error_of_wrong = np.divide(right_above - area, n_wrong, out=right_above)
+    area = float(right @ _share_below(wrong)) / n_right
+
+    def errors(*, of_right: bool) -> NDArray[np.float64]:
+        share = _share_below(wrong) if of_right else 1 - _share_below(right)
+        share -= area
+        share /= n_right if of_right else n_wrong
+        return share
+
     if cluster is None or level is None:
         n_units = min(n_right, n_wrong)
-        of_right, of_wrong = float(right @ error_of_right**2), float(wrong @ error_of_wrong**2)
+        of_right = float(right @ errors(of_right=True) ** 2)
+        of_wrong = float(wrong @ errors(of_right=False) ** 2)
         variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
     else:
         n_units = min(effective_with(outcome, cluster, weight) for outcome in (correct, ~correct))
-        error = times * np.where(correct, error_of_right[level], error_of_wrong[level])
+        error = times * np.where(correct, errors(of_right=True)[level], errors(of_right=False)[level])
         variance = n_units / (n_units - 1) * float((np.bincount(cluster, error) ** 2).sum())
     if not 0 < area < 1 or variance <= 0:
         return None
@@ -246,11 +253,12 @@ def auroc_interval(
     return float(low), float(high)
 
 
-def _beside_and_below(number: NDArray[np.float64]) -> NDArray[np.float64]:
+def _share_below(number: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of all that lies below each confidence, ascending, or beside it, which counts half."""
     share = np.cumsum(number)
-    share -= number / 2
-    share /= float(number.sum())
+    share *= 2
+    share -= number
+    share /= 2 * float(number.sum())
     return share
 
 

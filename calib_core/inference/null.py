@@ -197,7 +197,7 @@ def sum_draws(
     binned: Binned,
     sums: Sums,
     seed: int,
-    correct_counts: NDArray[np.int32],
+    correct_counts: NDArray[np.int16 | np.int32],
     bin_position: NDArray[np.intp],
     moments: ConfidenceMoments | None = None,
 ) -> BinnedNullDraws:

@@ -62,7 +62,8 @@ def recalibrated_accuracy(count: Counts, correct: NDArray[Any]) -> NDArray[np.fl
     """
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, and rarely needed
 
-    return np.asarray(isotonic_regression(correct / count, weights=count).x, np.float64)
+    accuracy = correct if bool((count == 1).all()) else correct / count  # of which the function makes a copy
+    return np.asarray(isotonic_regression(accuracy, weights=count).x, np.float64)
 
 
 def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Counts) -> BrierDecomposition:

@@ -35,7 +35,8 @@ class NullDraws:
     seed : int
         Seed of the draws.
     top_label : NDArray[np.int32], shape (N_DRAWS, GRID_CELLS)
-        Positions at which the top label was drawn, by the cell of its confidence.
+        Positions at which the top label was drawn, by the cell of its confidence. As read from a file, these
+        and the next are NDArray[np.int16] where all fit, which halves what most runs take.
     all_labels : NDArray[np.int32], shape (N_DRAWS, GRID_CELLS)
         Positions by the cell of the drawn class's probability.
     by_class : NDArray[np.int32] or None, shape (n, 4)
@@ -44,8 +45,8 @@ class NullDraws:
     """
 
     seed: int
-    top_label: NDArray[np.int32]
-    all_labels: NDArray[np.int32]
+    top_label: NDArray[np.int16 | np.int32]
+    all_labels: NDArray[np.int16 | np.int32]
     by_class: NDArray[np.int32] | None
 
     def merge(self, other: NullDraws) -> NullDraws:
@@ -63,8 +64,8 @@ class NullDraws:
             by_class[there, 3] += other.by_class[:, 3]
         return NullDraws(
             min(self.seed, other.seed),
-            self.top_label + other.top_label,
-            self.all_labels + other.all_labels,
+            np.add(self.top_label, other.top_label, dtype=np.int32),
+            np.add(self.all_labels, other.all_labels, dtype=np.int32),
             by_class,
         )
 

@@ -507,6 +507,12 @@ def wait_for_first_page() -> None:
     _server_store().reader.wait_for_first_page()
 
 
+def wait_until_read() -> None:
+    """Wait until there is nothing to read, and the processes that read have ended."""
+    while not reading_progress().is_finished:
+        time.sleep(_POLL_SECONDS)
+
+
 def finish_tasks() -> None:
     """Run now what was to run once the first page has been drawn."""
     _server_store().reader.finish_tasks()

@@ -18,14 +18,14 @@ from streamlit.runtime.state.session_state import WStates
 
 from calib_core.advice import set_surface
 from calib_core.reader_process import end_unused
-from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page
+from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page, wait_until_read
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
 _FIRST_IMPORTS: Final = ("streamlit.emojis", "pandas")
 """What the first page would otherwise wait for: to name its tab and to draw its tables."""
 
 _LATER_IMPORTS: Final = ("scipy.optimize",)
-"""What other pages would wait for, to compute intervals; meanwhile it would delay the first one."""
+"""What other pages would wait for, to compute intervals; before all is read it would delay the first one."""
 
 _REMOVE_VALUES: Final = WStates.remove_stale_widgets
 
@@ -100,7 +100,7 @@ def _remove_gone_widgets(
 
 
 def _import_ahead() -> None:
-    """Import what pages wait for: what the first one does now, the rest once it has been drawn.
+    """Import what pages wait for: what the first one does now, the rest once all is read.
 
     Streamlit has the garbage collector look through everything after each run of a script, while what the
     script has drawn waits to be sent. What is there now, nearly all of it imported code, is no longer looked
@@ -110,7 +110,14 @@ def _import_ahead() -> None:
         import_module(module)
     wait_for_first_page()
     end_unused()  # where all was read before, and kept
+    _look_no_more()
+    wait_until_read()  # until then the processes that read take memory, too
     for module in _LATER_IMPORTS:
         import_module(module)
+    _look_no_more()
+
+
+def _look_no_more() -> None:
+    """Have the garbage collector leave alone what is there now."""
     gc.collect()
     gc.freeze()

@@ -551,10 +551,20 @@ def test_the_server_loads_first_what_the_first_page_needs(monkeypatch: pytest.Mo
     order: list[str] = []
     monkeypatch.setattr(server, "import_module", order.append)
     monkeypatch.setattr(server, "wait_for_first_page", lambda: order.append("first page"))
+    monkeypatch.setattr(server, "wait_until_read", lambda: order.append("all read"))
     monkeypatch.setattr(server.gc, "collect", lambda: order.append("collect"))
     monkeypatch.setattr(server.gc, "freeze", lambda: order.append("freeze"))
     server._import_ahead()
-    assert order == ["streamlit.emojis", "pandas", "first page", "scipy.optimize", "collect", "freeze"]
+    frozen = ["collect", "freeze"]
+    assert order == [
+        "streamlit.emojis",
+        "pandas",
+        "first page",
+        *frozen,
+        "all read",
+        "scipy.optimize",
+        *frozen,
+    ]
 
 
 def test_the_server_loads_numpy_with_one_thread_for_each_product() -> None:

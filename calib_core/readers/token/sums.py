@@ -273,10 +273,11 @@ def _grid_from_columns(metadata: RunMetadata, columns: PartColumns) -> GridSums:
 
 def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -> NullDraws:
     empty, n_draws = _empty_columns(), int(metadata["number"])
-    dense: dict[str, NDArray[np.int32]] = {}
+    dense: dict[str, NDArray[np.int16 | np.int32]] = {}
     for part in ("draws_top", "draws_all"):
         cells = parts.get(part, empty)
-        dense[part] = np.zeros((n_draws, GRID_CELLS), np.int32)
+        fits = int(np.abs(cells["count"]).max(initial=0)) <= np.iinfo(np.int16).max
+        dense[part] = np.zeros((n_draws, GRID_CELLS), np.int16 if fits else np.int32)
         dense[part][cells["draw"], cells["cell"]] = cells["count"]
     class_draws = parts.get("draws_class", empty)
     columns = [class_draws[name] for name in ("draw", "group", "cell", "count")]

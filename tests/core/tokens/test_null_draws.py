@@ -130,6 +130,13 @@ def test_parts_and_seeds_do_not_share_draws() -> None:
         assert (one.all_labels != changed.all_labels).any()
 
 
+def test_draws_kept_in_sixteen_bits_are_added_in_more() -> None:
+    many = np.full((1, GRID_CELLS), 30_000, np.int16)
+    both = (one := NullDraws(0, many, many, None)).merge(one)
+    assert (both.top_label == 60_000).all()
+    assert (both.all_labels == 60_000).all()
+
+
 def test_draws_of_parts_are_added_draw_for_draw() -> None:
     values = language(np.random.default_rng(3), 60, 5, np.float32)
     target = np.arange(60) % 5

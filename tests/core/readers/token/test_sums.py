@@ -14,6 +14,7 @@ import pytest
 from calib_core import readers
 from calib_core.errors import Refused
 from calib_core.readers.format import ReadOptions
+from calib_core.readers.token import sums
 from calib_core.readers.token.sums import write_sums
 from calib_core.tokens.grid import GridSums
 from calib_core.tokens.sums import TokenSums, UnstoredBounds
@@ -71,6 +72,14 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) ->
     assert one.by_class is None or other.by_class is None or same_grid(one.by_class, other.by_class)
 
 
+def test_draws_that_do_not_fit_into_sixteen_bits_have_more() -> None:
+    cells = {"draw": np.array([0]), "cell": np.array([1]), "count": np.array([40_000])}
+    metadata = {"number": 1, "seed": 0, "by_class": False}
+    draws = sums._draws_from_parts(metadata, {"draws_top": cells})
+    assert (draws.top_label.dtype, draws.top_label[0, 1]) == (np.int32, 40_000)
+    assert draws.all_labels.dtype == np.int16
+
+
 @pytest.mark.parametrize("by_class", [True, False])
 def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:  # noqa: FBT001
     written = make_sums(seed=5, by_class=by_class).draws
@@ -80,7 +89,7 @@ def test_draws_come_back(tmp_path: Path, by_class: bool) -> None:  # noqa: FBT00
     assert written is not None
     assert draws.seed == written.seed
     for one, other in ((draws.top_label, written.top_label), (draws.all_labels, written.all_labels)):
-        assert one.dtype == other.dtype
+        assert one.dtype == np.int16  # as all fit
         assert (one == other).all()
     assert (draws.by_class is None) == (not by_class)
     if draws.by_class is not None and written.by_class is not None:

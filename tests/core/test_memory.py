@@ -1,0 +1,105 @@
+"""What large runs take beside their columns, each measured in a process of its own (Linux)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+import pytest
+
+from app_server import ROOT
+
+ROWS: Final = 2_000_000
+MOST_OF_SCORE: Final = 11.5
+MOST_OF_CHECK: Final = 6.75
+"""Times their columns that the process which computes may take: what it took when this was written, and the
+copies of two columns more. With what had been copied before that it was 23 and 14 times."""
+
+MEASURE: Final = """if True:
+    import sys
+    from pathlib import Path
+    import calib_core
+    from calib_core import readers
+    from calib_core.readers.sandbox.worker_pool import end_idle_workers
+    from calib_core.results.files import check_file
+
+    def score(path):
+        calib_core.score(calib_core.load(path)[0])
+
+    def check(path):
+        report = check_file(readers.read(Path(path)))
+        [run.spikes for run in report.runs]
+        [run.suspicions for run in report.runs]
+
+    def held(field):
+        status = Path("/proc/self/status").read_text()
+        return int(status.split(field + ":")[1].split()[0]) * 1024
+
+    work, few, large = sys.argv[1:]
+    globals()[work](few)  # loads what is needed
+    before = held("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the most from now on
+    globals()[work](large)
+    print(held("VmHWM") - before)
+"""
+
+SEND: Final = """if True:
+    import gc
+    from pathlib import Path
+    import numpy as np
+    import polars as pl
+    from calib_core.readers.sandbox.protocol import pack
+    from calib_core.runs import AnswerRun, RowCounts, RunInfo
+
+    def held():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    def run(n):
+        rows = pl.DataFrame({str(at): np.arange(n) + at for at in range(8)})
+        rows = rows.with_columns(pl.all() * 1)  # in memory of polars
+        return pack(AnswerRun("a", "table", "a", RunInfo(), rows, RowCounts(n)))
+
+    tree, blobs = run(1_000_000)
+    (layout,) = [tree["of"]["rows"]]
+    before, n_blobs = held(), sum(slices for _, slices in layout)
+    for _ in range(n_blobs * 3 // 4 + 1):
+        next(blobs)
+    print(before - held())
+"""
+
+
+def put_out(program: str, *arguments: str) -> int:
+    """The number that a program prints in a process that gives back at once what is let go of."""
+    variables = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1])
+
+
+def write_run(path: Path, rows: int) -> int:
+    """Writes a run in which nearly every confidence is another; returns the bytes of its columns."""
+    random = np.random.default_rng(7)
+    confidence = random.beta(5, 2, rows)
+    frame = pl.DataFrame({"confidence": confidence, "correct": random.random(rows) < confidence**1.2})
+    frame.write_parquet(path)
+    return int(frame.estimated_size())
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux tells the most memory taken")
+@pytest.mark.parametrize(("work", "most"), [("score", MOST_OF_SCORE), ("check", MOST_OF_CHECK)])
+def test_a_large_run_takes_no_more_than_so_many_times_its_columns(
+    tmp_path: Path, work: str, most: float
+) -> None:
+    few, large = tmp_path / "few.parquet", tmp_path / "large.parquet"
+    write_run(few, 1_000)
+    columns = write_run(large, ROWS)
+    assert put_out(MEASURE, work, str(few), str(large)) < most * columns
+
+
+def test_a_column_that_was_sent_takes_no_memory_any_more() -> None:
+    assert put_out(SEND) > 5 * 8_000_000  # of eight columns six were sent
