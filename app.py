@@ -31,7 +31,7 @@ from calib_core.results.overview import (
     overview_frame,
     summarise_runs,
 )
-from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_used_text
+from calib_core.results.view_caption import ViewCaption, bins_caption, method_titles, rows_caption
 from calib_core.terms import Of, Terms, common_terms
 from calib_core.views.glossary import GLOSSARY
 from calib_core.views.view import Fact, text_lines
@@ -133,16 +133,13 @@ def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
 def overview_caption(result: Overview) -> ViewCaption:
     """Return the caption that says which runs, methods and rows the tables are of."""
     summaries = result.by_default_method
-    weighted = any(summary.weighted for summary in summaries)
-    units = sorted({summary.unit for summary in summaries}, reverse=True)
     terms = common_terms(summary.terms for summary in summaries)
     return ViewCaption(
         "Table",
         [summary.run for summary in summaries],
         method_titles([summary.method for summary in summaries]),
         f"{terms.confidence}, {terms.accuracy}, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
-        rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units))
-        + (", weighted by the column weight where marked" if weighted else ""),
+        rows_caption(result.default_evidence),
     )
 
 

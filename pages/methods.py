@@ -248,6 +248,7 @@ def _methods_view_caption(choice: MethodsChoice, result: MethodsTable) -> ViewCa
     evidences = [scored.evidence for scored in shown]
     caption = view_caption("Table", [scored.run.title for scored in shown], evidences, metrics)
     missing = missing_statistics_note(evidences, ["ece"], choice.scheme, intervals=False)
+    rows = ", ".join(filter(None, (rows, result.rows_text)))
     return replace(caption, rows_text=rows, missing_note=missing)
 
 

@@ -142,6 +142,11 @@ class Overview:
         return _with_q(summaries)
 
     @property
+    def default_evidence(self) -> tuple[Evidence, ...]:
+        """Each run as seen by the method that stands for it."""
+        return tuple(map(_default_evidence, self.evidence.values()))
+
+    @property
     def has_several_methods(self) -> bool:
         """Whether a run has more than one method."""
         return any(len(group) > 1 for group in self.evidence.values())

@@ -12,6 +12,7 @@ from calib_core.metrics import METRICS
 from calib_core.results.evidence import Evidence
 from calib_core.results.run_names import full_name
 from calib_core.results.score import effective_scheme
+from calib_core.runs import AnswerRun
 from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import format_count, join_names, plural
 
@@ -65,9 +66,18 @@ def view_caption(
 
 
 def rows_caption(evidences: Sequence[Evidence]) -> str:
-    """Rows used, such as "1,300 of 1,319 rows" or, for several evidences, "200 to 1,300 rows each"."""
+    """Rows used, such as "1,300 of 1,319 rows" or, for several evidences, "200 to 1,300 rows each".
+
+    It goes on with the tables by which rows were corrected, and how rows are weighted.
+    """
     units = sorted({evidence.unit for evidence in evidences}, reverse=True)
     rows = rows_used_text([(evidence.n_used, evidence.n_total) for evidence in evidences], " or ".join(units))
+    runs = (evidence.run for evidence in evidences)
+    tables = dict.fromkeys(
+        run.corrections.file for run in runs if isinstance(run, AnswerRun) and run.corrections
+    )
+    if tables:
+        rows += f", corrected by {join_names([*tables])}"
     weighted = [evidence for evidence in evidences if evidence.weight is not None]
     if len(weighted) == 1 == len(evidences):
         return f"{rows}, weighted (effective n = {format_count(weighted[0].n_effective)})"

@@ -225,10 +225,11 @@ def how_to_read_bins(result: Reliability) -> str:
         if result.pair_unit == "labels"
         else f"Whiskers: 95 % Wilson interval of the {result.terms.accuracy}."
     )
+    worth = " of equal weight" if "effective" in result.table.columns else ""
     return (
         f"Gap = {result.terms.confidence} − {result.terms.accuracy}; above zero: {result.terms.over}. "
-        f"Faded: fewer than {MIN_ROWS} "
-        f"{result.pair_unit} ({result.n_thin_bins} of {plural(result.table.height, 'bin')}). {whiskers}"
+        f"Faded: {worth and 'worth '}fewer than {MIN_ROWS} {result.pair_unit}{worth} "
+        f"({result.n_thin_bins} of {plural(result.table.height, 'bin')}). {whiskers}"
     )
 
 

@@ -27,6 +27,10 @@ def file(data: Path) -> Path:
         ("recalibrate", "counts every row alike"),
         ("tour", "counts every row alike"),
         ("files", "without weights"),
+        ("start", "weighted (effective n = 166.7)"),
+        ("methods", "weighted by column weight"),
+        ("comparison", "weighted by the column weight"),
+        ("groups", "the scan counts every row alike"),
     ],
 )
 def test_pages_weigh_rows_or_say_that_they_do_not(page: str, said: str, visit: Visit) -> None:

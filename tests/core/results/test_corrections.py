@@ -25,6 +25,7 @@ from calib_core.results.hidden_groups import hidden_groups
 from calib_core.results.judge_comparison import compare_judges
 from calib_core.results.methods_table import compare_methods
 from calib_core.results.overview import summarise_runs
+from calib_core.results.view_caption import rows_caption
 from calib_core.runs import AnswerRun
 from calib_core.views.methods import methods_recipe
 from core.cli_calls import write
@@ -211,6 +212,8 @@ def test_joint_recipes_say_what_was_corrected() -> None:
     assert recipe in hidden_groups(evidences).recipe
     assert recipe in methods_recipe(compare_methods({name: [one] for name, one in evidences.items()}))
     assert f"; {recipe[2:]}; " in summarise_runs({name: (one,) for name, one in evidences.items()}).recipe
+    assert rows_caption([evidences["a"]]) == "99 of 99 rows, corrected by corrections"
+    assert rows_caption([gather_evidence(plain, "given")]) == "100 of 100 rows"
     other = load(rows, [*fixes, {"id": "q6", "leave_out": 1}])
     assert ", with corrections corrections" in cc.compare([first, other]).recipe
     assert "left out" not in cc.compare([first, other]).recipe

@@ -30,6 +30,7 @@ from calib_core.results.overview import summarise_runs
 from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import AnswerRun, Run
 from calib_core.views.methods import methods_recipe
+from calib_core.views.reliability import how_to_read_bins
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.55, 0.9, 1.0]), st.booleans(), st.integers(1, 6)),
@@ -275,8 +276,10 @@ def test_what_counts_rows_alike_is_refused(what: str) -> None:
 def test_bins_say_what_their_rows_are_worth() -> None:
     diagram = calib_core.reliability(weighted())
     assert "effective" in [column.name for column in diagram.columns]
+    assert "Faded: worth fewer than 30 rows of equal weight (" in how_to_read_bins(diagram)
     (plain,) = calib_core.load(*made(60)[:2])
     assert "effective" not in [column.name for column in calib_core.reliability(plain).columns]
+    assert "Faded: fewer than 30 rows (" in how_to_read_bins(calib_core.reliability(plain))
 
 
 def test_groups_say_that_they_are_not_compared_with_the_rest() -> None:
