@@ -7,7 +7,7 @@ Which bin a confidence falls into is decided in `edges` and nowhere else.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import gcd
@@ -383,13 +383,6 @@ class RawPairs:
         return self.confidence.size
 
     @property
-    def log_loss_sum(self) -> float:
-        """Σ −ln c over the pairs with y = 1 and c > 0, in nats."""
-        of_correct = self.confidence[self.correct].astype(np.float64)
-        possible = of_correct[of_correct > 0]
-        return _log_loss_sum(possible, np.ones(possible.size, np.int64))
-
-    @property
     def n_infinite_losses(self) -> int:
         """Pairs with y = 1 and c = 0."""
         return int(np.count_nonzero(self.confidence[self.correct] == 0))
@@ -398,8 +391,7 @@ class RawPairs:
     def finest_index(self) -> NDArray[np.uint16]:
         """The finest bin of each pair, shape (n,)."""
         index = np.empty(self.confidence.shape, np.uint16)
-        for begin in range(0, index.size, _CHUNK_PAIRS):
-            chunk = slice(begin, begin + _CHUNK_PAIRS)
+        for chunk in chunks(index.size):
             index[chunk] = bin_of(self.confidence[chunk], FINEST_BINS)
         return index
 
@@ -421,9 +413,16 @@ class RawPairs:
 
 def _log_loss_sum(confidence: NDArray[np.float64], counts: Counts) -> float:
     """−Σ count · ln c, summed in order of c, so that the order of the pairs does not change the last bit."""
-    levels, level = np.unique(confidence, return_inverse=True)
+    if bool((confidence[1:] <= confidence[:-1]).any()):  # of several classes or dtypes
+        confidence, level = np.unique(confidence, return_inverse=True)
+        counts = np.bincount(level, counts).astype(np.float64)
     # Subtracted from 0.0, so that a confidence of 1 everywhere yields 0 and not −0.
-    return 0.0 - float((np.bincount(level, counts, minlength=levels.size) * np.log(levels)).sum())
+    return 0.0 - float((counts * np.log(confidence)).sum())
+
+
+def chunks(size: int) -> Iterator[slice]:
+    """So many pairs after one another that intermediate results stay in the processor's cache."""
+    return (slice(begin, begin + _CHUNK_PAIRS) for begin in range(0, size, _CHUNK_PAIRS))
 
 
 def validate_pairs(
@@ -445,13 +444,15 @@ def validate_pairs(
     if c.dtype.kind != "f" or c.dtype.itemsize > 8:
         c = c.astype(np.float64)
     if c.ndim != 1 or c.shape != y.shape:
-        raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
+        raise ValueError(
+            f"confidence and correct must be two flat lists of the same length, not {c.shape} and {y.shape}"
+        )
     classes = None if group is None else np.array(group, np.int32)
     values, is_correct = _validate_confidences(c, copy=copy), _validate_outcomes(y, copy=copy)
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
     ):
-        raise ValueError(f"a class is one whole number a pair, from 0 to {n_groups - 1}")
+        raise ValueError(f"classes must be whole numbers from 0 to {n_groups - 1}, one per pair")
     return RawPairs(values, is_correct, classes)
 
 
@@ -461,8 +462,7 @@ def _validate_confidences(c: Floats, *, copy: bool) -> Floats:
     values = c if keeps else np.empty(c.shape, c.dtype.newbyteorder("="))
     bits = values.view(f"u{c.dtype.itemsize}")
     bits_of_one, bits_of_minus_0 = np.array([1, -0.0], values.dtype).view(bits.dtype)
-    for begin in range(0, c.size, _CHUNK_PAIRS):
-        chunk = slice(begin, begin + _CHUNK_PAIRS)
+    for chunk in chunks(c.size):
         if not keeps:
             values[chunk] = c[chunk]
         if bits[chunk].max() > bits_of_one:  # bits order as numbers from 0 do; those of all others are larger
@@ -470,7 +470,7 @@ def _validate_confidences(c: Floats, *, copy: bool) -> Floats:
                 return _validate_confidences(c, copy=True)  # in which −0.0 becomes 0
             bits[chunk][bits[chunk] == bits_of_minus_0] = 0
             if bits[chunk].max() > bits_of_one:
-                raise ValueError("a confidence is a number from 0 to 1")
+                raise ValueError("confidences must be numbers from 0 to 1")
     return values
 
 
@@ -479,12 +479,11 @@ def _validate_outcomes(y: NDArray[Any], *, copy: bool) -> NDArray[np.bool_]:
     if y.dtype == np.bool_:
         return y.copy() if copy or not y.flags.c_contiguous else y
     is_correct = np.empty(y.shape, np.bool_)
-    for begin in range(0, y.size, _CHUNK_PAIRS):
-        chunk = slice(begin, begin + _CHUNK_PAIRS)
+    for chunk in chunks(y.size):
         is_correct[chunk] = y[chunk] == 1
         n_right, n_wrong = np.count_nonzero(is_correct[chunk]), np.count_nonzero(y[chunk] == 0)
         if n_right + n_wrong < is_correct[chunk].size:
-            raise ValueError("an outcome is 0 or 1")
+            raise ValueError("outcomes must be 0 or 1")
     return is_correct
 
 
@@ -574,13 +573,12 @@ def _distinct_of_one_class(confidence: Floats, correct: NDArray[np.bool_]) -> Di
     key <<= np.uint64(1)
     key |= correct
     key.sort()
-    value = (key >> np.uint64(1)).view(np.float64)
-    key &= np.uint64(1)
-    right = key.view(np.int64)
-    start = segment_starts(value)
-    if start.size == value.size:  # nothing to add up, as in most large files
-        count = np.broadcast_to(np.int64(1), value.shape)
-    else:
+    right: NDArray[Any] = (key & np.uint64(1)).astype(np.int8)  # a byte each, as there may be very many
+    key >>= np.uint64(1)
+    value = key.view(np.float64)
+    count = np.broadcast_to(np.int64(1), value.shape)
+    if bool((value[1:] == value[:-1]).any()):  # in most large files there is nothing to add up
+        start = segment_starts(value)
         count, right = np.diff(start, append=value.size), np.add.reduceat(right, start)
         value = value[start]
     return _read_only(
@@ -731,33 +729,41 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         Bin of each distinct confidence, from 0.
     """
     equal_width = scheme.binning == "width"
-    group = distinct.group if equal_width else np.zeros_like(distinct.group)
-    key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index
+    group = distinct.group if equal_width else np.broadcast_to(np.int32(0), distinct.group.shape)
+    has_classes = bool(group.size and group.min() != group.max())
+    key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index if has_classes else bin_index
     if bool((key[1:] < key[:-1]).any()):  # of several classes or dtypes
         order = np.argsort(key, kind="stable")
         distinct = distinct.selected(order)
         key, group, bin_index = key[order], group[order], bin_index[order]
     value, count, correct = distinct.value, distinct.count, distinct.correct
     pairs, squared_weight = distinct.pairs, distinct.squared_weight
-    start = segment_starts(key)
-    bin_index = bin_index[start]
-    add = np.add.reduceat  # pairwise summation: a million floats are exact to 1e-12
+    start: Any = segment_starts(key)
+    has_one_each = scheme.binning == "natural" and start.size == key.size
+    if has_one_each:  # each distinct confidence is a bin: nothing is added up, and nothing copied
+        start = slice(None)
+
+    def add(values: NDArray[Any]) -> NDArray[Any]:
+        """Pairwise summation: a million floats are exact to 1e-12."""
+        return values if has_one_each else np.add.reduceat(values, start)
 
     def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if has_one_each:
+            return value, value
         return np.minimum.reduceat(value, start), np.maximum.reduceat(value, start)
 
     return Binned(
         scheme=scheme,
         group=group[start],
-        index=bin_index,
-        count=add(count, start),
-        correct=add(correct, start),
-        confidence=add(value * count, start),
-        sum_products=lambda: add(value * correct, start),
-        sum_squares=lambda: add(value * value * count, start),
+        index=bin_index[start],
+        count=add(count),
+        correct=add(correct),
+        confidence=add(value * count),
+        sum_products=lambda: add(value * correct),
+        sum_squares=lambda: add(value * value * count),
         find_limits=None if equal_width else find_limits,
-        pairs=None if pairs is None else add(pairs, start),
-        squared_weight=None if squared_weight is None else add(squared_weight, start),
+        pairs=None if pairs is None else add(pairs),
+        squared_weight=None if squared_weight is None else add(squared_weight),
     )
 
 
@@ -882,7 +888,7 @@ class BinSums:
         source: RawPairs | DistinctConfidences = given
         if weight is not None:
             if weight.shape != given.confidence.shape or not bool(np.all((weight > 0) & np.isfinite(weight))):
-                raise ValueError("a weight is one finite number above 0 a pair")
+                raise ValueError("weights must be finite numbers above 0, one per pair")
             source = DistinctConfidences.weighted(given, weight)
         return cls(source, source.n_pairs if n_rows is None else n_rows, int(n_groups), computed)
 
@@ -959,7 +965,7 @@ class BinSums:
     @property
     def log_loss_sum(self) -> float:
         """Σ −ln c over the pairs with y = 1 and c > 0, in nats."""
-        return self.source.log_loss_sum
+        return self.distinct.log_loss_sum
 
     @property
     def n_infinite_losses(self) -> float:

@@ -59,11 +59,11 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if self.binning not in BINNINGS:
-            raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
+            raise ValueError(f"binning must be one of {', '.join(BINNINGS)}, not {self.binning!r}")
         bins = cast("object", self.bins)
         is_whole = isinstance(bins, (int, float, np.number)) and bins == int(cast("int", bins))
         if not is_whole or not (1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS):
-            raise ValueError(f"bins (M) is a whole number from 1 to {MAX_BINS}, not {bins!r}")
+            raise ValueError(f"bins (M) must be a whole number from 1 to {MAX_BINS}, not {bins!r}")
         object.__setattr__(self, "bins", int(self.bins))
 
 
@@ -227,21 +227,32 @@ def bin_by_rank(
     Of weights, r and n are sums (decision 0018): whole numbers where all weights are, else a quotient that is
     whole to 12 digits counts as whole.
     """
-    tied = np.round(value, TIE_DECIMALS) if round_ties else value
-    levels, level = np.unique(tied, return_inverse=True)
+    level = _level_of(np.round(value, TIE_DECIMALS) if round_ties else value)
     if scheme.binning == "natural":
         return level
-    level_counts = np.zeros(levels.size, count.dtype)
+    level_counts = np.zeros(int(level.max(initial=-1)) + 1, count.dtype)
     np.add.at(level_counts, level, count)
     if count.dtype.kind == "i" or _are_whole(level_counts, scheme.bins):
-        rank = np.cumsum(level_counts.astype(np.int64))
-        return (-(-scheme.bins * rank // rank[-1:]) - 1).astype(np.intp)[level]
+        rank = np.cumsum(level_counts.astype(np.int64, copy=False))
+        n = int(level_counts.sum())
+        last = np.arange(1, scheme.bins + 1) * n // scheme.bins  # ⌈M·r/n⌉ ≤ m up to r = ⌊m·n/M⌋
+        n_up_to = np.searchsorted(rank, last, side="right")
+        return np.repeat(np.arange(scheme.bins), np.diff(n_up_to, prepend=0))[level]
     sums = np.cumsum(level_counts)
     place = scheme.bins * (sums / sums[-1:])
     exact = np.rint(place)
     is_exact = np.abs(place - exact) <= ROUNDING_TOLERANCE * scheme.bins
     bins = np.where(is_exact, exact, np.ceil(place)) - 1
     return np.clip(bins, 0, scheme.bins - 1).astype(np.intp)[level]
+
+
+def _level_of(value: NDArray[np.float64]) -> NDArray[np.intp]:
+    """How many distinct values are below each one, shape (n,); what is sorted is not sorted again."""
+    if bool((value[1:] < value[:-1]).any()):
+        return np.unique(value, return_inverse=True)[1]
+    is_new = np.zeros(value.shape, np.bool_)
+    is_new[1:] = value[1:] != value[:-1]
+    return np.cumsum(is_new, dtype=np.intp)
 
 
 def _are_whole(weight: NDArray[np.int64 | np.float64], bins: int) -> bool:

@@ -100,8 +100,16 @@ def format_column(values: Sequence[float | None]) -> list[str]:
 
 
 def format_percent(value: float | None) -> str:
-    """A share in percent: 0.7119 → "71.2 %"; a dash for None."""
-    return NO_VALUE if value is None else f"{100 * value:.1f} %"
+    """A share in percent: 0.7119 → "71.2 %"; a dash for None.
+
+    Sums that differ by a rounding error are written alike.
+
+    Examples
+    --------
+    >>> format_percent(0.9595), format_percent(0.9595 - 1e-16)
+    ('96.0 %', '96.0 %')
+    """
+    return NO_VALUE if value is None else f"{round(100 * value, 10):.1f} %"
 
 
 def format_percent_down(value: float | None) -> str:

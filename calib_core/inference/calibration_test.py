@@ -95,8 +95,8 @@ MAX_NEWTON_STEPS: Final = 30
 FIT_PENALTY: Final = 1e-3
 """Weight of the ridge penalty that keeps the fit finite where all answers are right."""
 
-FIRST_VALUES: Final = 1_000
-"""Number of confidences that are looked at first to find how they are written."""
+VALUES_AT_ONCE: Final = 2**13
+"""Confidences looked at together to find how they are written, of which the first nearly always tell."""
 
 _DRAWN_AT_ONCE: Final = 100_000
 """Number of outcomes drawn together, so that they stay in the processor's cache."""
@@ -127,14 +127,12 @@ def rounding_half_width(confidence: Floats) -> float:
     >>> rounding_half_width(np.array([0.25, 1.0])), rounding_half_width(np.array([0.5, 0.1]))
     (0.005, 0.05)
     """
-    values = confidence.astype(np.float64)
+    values = confidence.astype(np.float64, copy=False)
     precision = max(2.0**-23, float(np.finfo(confidence.dtype).eps) / 4)
-    for decimals in (1, 2, 3) if ((values > 0) & (values < 1)).any() else (2,):
+    parts = [values[begin : begin + VALUES_AT_ONCE] for begin in range(0, values.size, VALUES_AT_ONCE)]
+    for decimals in (1, 2, 3) if any(((part > 0) & (part < 1)).any() for part in parts) else (2,):
         unit = 10.0**-decimals
-        for some in (values[:FIRST_VALUES], values):  # the first ones nearly always tell
-            if (np.abs(some - np.rint(some / unit) * unit) > precision).any():
-                break
-        else:
+        if all((np.abs(part - np.rint(part / unit) * unit) <= precision).all() for part in parts):
             return unit / 2
     single = values.astype(np.float32)
     if (single != values).any():
@@ -153,14 +151,14 @@ class StatedEnd:
     end : float
         0 or 1.
     n, n_right : int
-        Number of them, and of the right answers among them.
+        Number of them, and of the right answers among them; sums of weights (float) where pairs have them.
     settled : float
         What they stand for: that point of what rounds to them that is nearest to the outcomes.
     """
 
     end: float
-    n: int
-    n_right: int
+    n: float
+    n_right: float
     settled: float
 
     @property
@@ -177,11 +175,10 @@ def stated_ends(
     half = rounding_half_width(confidence) if any(there.any() for there in at_end.values()) else 0.0
 
     def settled(end: float, there: NDArray[np.bool_]) -> StatedEnd:
-        right = correct[there]
-        weights = None if weight is None else weight[there]
-        share = float(np.average(right, weights=weights)) if right.size else end
-        point = min(max(share, end - half, 0.0), end + half, 1.0)
-        return StatedEnd(end, right.size, int(right.sum()), point)
+        times = np.ones(there.sum(), np.int64) if weight is None else weight[there]
+        n, n_right = times.sum().item(), times[correct[there]].sum().item()
+        point = min(max(n_right / n if n else end, end - half, 0.0), end + half, 1.0)
+        return StatedEnd(end, n, n_right, point)
 
     at_zero, at_one = (settled(end, there) for end, there in at_end.items())
     return at_zero, at_one
@@ -224,6 +221,10 @@ def within_rounding(
     return value, cell
 
 
+def _at_ends(moved: Floats64, at_zero: NDArray[np.bool_], at_one: NDArray[np.bool_]) -> tuple[float, float]:
+    return float(moved[at_zero].sum()), float(moved[at_one].sum())
+
+
 def _cell_of(value: float) -> int:
     return int(bin_of(np.array([value]), FINEST_BINS)[0])
 
@@ -245,8 +246,8 @@ class CalibrationSums:
         Σ c and Σ c(1 − c); Σ w·c and Σ w²·c(1 − c) where pairs have weights.
     n_wrong_at_one, n_right_at_zero : int
         Wrong answers with confidence exactly 1, and right ones with exactly 0.
-    rounded : float
-        How much larger Σ c is as stated.
+    moved : (float, float)
+        How much larger Σ c is at what 0, and what 1, stands for; see `StatedEnd`.
     """
 
     cell: NDArray[np.intp]
@@ -256,7 +257,7 @@ class CalibrationSums:
     variance: NDArray[np.float64]
     n_wrong_at_one: int = 0
     n_right_at_zero: int = 0
-    rounded: float = 0.0
+    moved: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def from_pairs(
@@ -297,7 +298,7 @@ class CalibrationSums:
             added(times * value * (1 - value)),
             int(np.count_nonzero(~right[stated == 1])),
             int(np.count_nonzero(right[stated == 0])),
-            float((times * (stated - value)).sum()),
+            _at_ends(times * (value - stated), stated == 0, stated == 1),
         )
 
     @classmethod
@@ -319,7 +320,7 @@ class CalibrationSums:
         return replace(
             made,
             confidence=confidence,
-            rounded=float((made.confidence - confidence).sum()),
+            moved=_at_ends(confidence - made.confidence, made.cell == 0, made.cell == FINEST_BINS - 1),
             variance=np.where(at_end, made.count * settled * (1 - settled), made.variance),
         )
 
@@ -353,9 +354,9 @@ class CalibrationSums:
             correct[used],
             confidence[used],
             variance[used],
-            at_one.n - at_one.n_right,
-            at_zero.n_right,
-            -(at_zero.moved + at_one.moved),
+            int(at_one.n - at_one.n_right),
+            int(at_zero.n_right),
+            (at_zero.moved, at_one.moved),
         )
 
     @classmethod
@@ -382,6 +383,11 @@ class CalibrationSums:
     def residual(self) -> NDArray[np.float64]:
         """Σ (y − c) of each cell, shape (cells,)."""
         return self.correct - self.confidence
+
+    @property
+    def level(self) -> float:
+        """Mean of c − y as stated, in [−1, 1]; there must be pairs."""
+        return (0.0 - float(self.residual.sum()) - sum(self.moved)) / self.total
 
     @cached_property
     def groups(self) -> NDArray[np.intp]:
@@ -763,7 +769,7 @@ def _result(
         level_p=level_p,
         slope_p=slope_p if parts.has_slope else None,
         curve_p=curve_p if parts.n_of_curve else None,
-        level=(sums.rounded - float(scores[0])) / sums.total,
+        level=sums.level,
         accuracy=float(sums.correct.sum()) / sums.total,
         slope=-float(scores @ parts.root[:, 1]) if parts.has_slope else None,
         alpha=alpha,

@@ -237,8 +237,7 @@ class ClusterDraws:
 class WeightedDraws:
     """Draws for pairs of one class with weights, a sibling of `null.BinomialDraws`.
 
-    Each pair is right with the probability that is its confidence, whatever its weight. The same outcomes are
-    drawn for every scheme.
+    Each pair is right with its probability, whatever its weight. The outcomes are the same for every scheme.
 
     Parameters
     ----------
@@ -252,6 +251,8 @@ class WeightedDraws:
         Weight of each pair, above 0.
     cluster : NDArray[np.intp] or None, shape (n,)
         Cluster of each pair, numbered from 0; None if pairs are independent.
+    probability : NDArray[np.float64], shape (n,), optional
+        Probability of being right, in [0, 1]; the confidence where omitted.
     """
 
     def __init__(
@@ -261,9 +262,10 @@ class WeightedDraws:
         correct: NDArray[np.bool_],
         weight: NDArray[np.float64],
         cluster: NDArray[np.intp] | None,
+        probability: NDArray[np.float64] | None = None,
     ) -> None:
         self._sums, self._confidence, self._weight, self._cluster = sums, confidence, weight, cluster
-        self._chance = confidence.astype(np.float64)
+        self._chance = (confidence if probability is None else probability).astype(np.float64)
         self._shared = 0.0 if cluster is None else shared_probability(self._chance, correct, cluster)
 
     def null_draws(self, scheme: Scheme) -> BinnedNullDraws:
@@ -271,12 +273,12 @@ class WeightedDraws:
         binned = self._sums.binned(scheme)
         index = assign_bins(self._confidence, scheme, computed=self._sums.computed, weight=self._weight)
         place, n_bins = np.searchsorted(binned.index, index), binned.n_bins
-        random = np.random.default_rng(NULL_SEED)
+        confidence, random = self._confidence.astype(np.float64), np.random.default_rng(NULL_SEED)
         correct, products = np.empty((N_DRAWS, n_bins)), np.empty((N_DRAWS, n_bins))
         for number in range(N_DRAWS):
             right = self._weight * (self._uniforms(random) < self._chance)
             correct[number] = np.bincount(place, right, n_bins)
-            products[number] = np.bincount(place, right * self._chance, n_bins)
+            products[number] = np.bincount(place, right * confidence, n_bins)
         return BinnedNullDraws(
             binned,
             self._sums.n_rows,

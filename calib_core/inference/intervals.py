@@ -10,11 +10,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calib_core.bins import BinSums
 from calib_core.inference.clusters import (
     clustered_inflation,
     effective_clusters,
     effective_number,
-    jackknife_variance,
+    sum_variance,
 )
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
@@ -127,7 +128,7 @@ def mean_interval(
 
     Notes
     -----
-    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `jackknife_variance` over (Σ w_q)². The
+    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `sum_variance` over (Σ w_q)². The
     degrees of freedom are (Σ w_q)² / Σ w_q² − 1, one less than there are clusters of one size. The two added
     clusters are those of the adjusted interval of a share. Without them the interval of 30 answers of which
     none happens to be wrong is far too short.
@@ -149,7 +150,9 @@ def mean_interval(
         weight = np.concatenate([weight, [average, average]])
     divisor = float(weight.sum())
     centre = float(total.sum()) / divisor
-    variance = jackknife_variance(total - centre * weight, weight / divisor) / divisor**2
+    residual = centre * weight
+    np.subtract(total, residual, out=residual)
+    variance = sum_variance(residual, weight / divisor) / divisor**2
     half = t_975(effective_number(weight) - 1, n_intervals) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
@@ -167,6 +170,8 @@ def auroc_interval(
     correct: NDArray[np.bool_],
     cluster: NDArray[np.intp] | None = None,
     weight: NDArray[np.float64] | None = None,
+    *,
+    sums: BinSums | None = None,
 ) -> tuple[float, float] | None:
     """95 % interval of the AUROC: DeLong's variance, on the scale of the logit.
 
@@ -179,6 +184,9 @@ def auroc_interval(
         Cluster of each row, numbered from 0; each row its own where omitted.
     weight : NDArray[np.float64], shape (n,), optional
         Weight of each row, above 0; 1 each where omitted. A row's share in n₁ or n₀ is then its weight's.
+    sums : BinSums, optional
+        The sums of these rows, where they are known: independent rows that all count alike need not be sorted
+        again.
 
     Returns
     -------
@@ -203,18 +211,27 @@ def auroc_interval(
     >>> auroc_interval(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True])) is None
     True
     """
-    levels, level = np.unique(confidence, return_inverse=True)
-    times = np.ones(correct.size) if weight is None else weight
     if cluster is None and weight is not None:
         cluster = np.arange(correct.size)
-    right = np.bincount(level, times * correct, levels.size)
-    wrong = np.bincount(level, times * ~correct, levels.size)
-    n_right, n_wrong = float(right.sum()), float(wrong.sum())
-    wrong_below = (np.cumsum(wrong) - wrong / 2) / n_wrong
-    right_above = 1 - (np.cumsum(right) - right / 2) / n_right
-    area = float(right @ wrong_below) / n_right
-    error_of_right, error_of_wrong = (wrong_below - area) / n_right, (right_above - area) / n_wrong
+    times = np.broadcast_to(np.float64(1), correct.shape) if weight is None else weight
+    level: NDArray[np.intp] | None = None
     if cluster is None:
+        sums = BinSums.from_pairs(confidence, correct, copy=False) if sums is None else sums
+        right = sums.distinct.correct.astype(np.float64)
+        wrong = np.subtract(sums.distinct.count, right)
+    else:
+        levels, level = np.unique(confidence, return_inverse=True)
+        right, wrong = (
+            np.bincount(level, times * outcome, levels.size).astype(np.float64)
+            for outcome in (correct, ~correct)
+        )
+    n_right, n_wrong = float(right.sum()), float(wrong.sum())
+    wrong_below, right_above = _beside_and_below(wrong), _beside_and_below(right)
+    np.subtract(1, right_above, out=right_above)
+    area = float(right @ wrong_below) / n_right
+    error_of_right = np.divide(wrong_below - area, n_right, out=wrong_below)
+    error_of_wrong = np.divide(right_above - area, n_wrong, out=right_above)
+    if cluster is None or level is None:
         n_units = min(n_right, n_wrong)
         of_right, of_wrong = float(right @ error_of_right**2), float(wrong @ error_of_wrong**2)
         variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
@@ -227,6 +244,14 @@ def auroc_interval(
     logit, half = np.log(area / (1 - area)), t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(logit + side))) for side in (-half, half))
     return float(low), float(high)
+
+
+def _beside_and_below(number: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of all that lies below each confidence, ascending, or beside it, which counts half."""
+    share = np.cumsum(number)
+    share -= number / 2
+    share /= float(number.sum())
+    return share
 
 
 def effective_with(
@@ -310,6 +335,6 @@ def share_interval(
         n, share = effective_number(weight), float((weight * outcome).sum() / weight.sum())
         quantile = t_975(max(effective_clusters(cluster, weight) - 1, 1.0))
     if cluster is not None:
-        inflation = clustered_inflation(outcome - share, cluster, weight=weight)
+        inflation = clustered_inflation(outcome.astype(np.float64) - share, cluster, weight=weight)
     low, high = wilson_interval(np.array([n * share]), np.array([n]), inflation, quantile)
     return float(low[0]), float(high[0])

@@ -28,7 +28,7 @@ from calib_core.methods.answers.normalise import AnswerNormaliser, choice_texts
 from calib_core.methods.answers.outcomes import prediction_matches_gold
 from calib_core.methods.columns import column
 from calib_core.methods.method import Confidences
-from calib_core.metrics.auroc import auroc
+from calib_core.metrics.auroc import auroc, least_auroc
 from calib_core.pairs import Distribution
 from calib_core.runs import AnswerRun
 from calib_core.terms import ANSWER_TERMS, Terms
@@ -125,8 +125,11 @@ def accuracy_near_zero(run: AnswerRun, confidences: Confidences) -> Suspicion | 
 
 def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Fewer answers are right than guessing among the choices gives."""
+    counts = _choice_counts(run)
+    if counts is None:
+        return None
     guessed = _guessed_rows(run, confidences)
-    n_choices = _choice_counts(run).gather(pl.Series(confidences.pairs.rows[guessed])).to_numpy()
+    n_choices = counts.gather(pl.Series(confidences.pairs.rows[guessed])).to_numpy()
     n, n_right = guessed.size, int(confidences.pairs.correct[guessed].sum())
     if n < MIN_ANSWERS or n_right <= FEW_RIGHT * n or np.isnan(n_choices).any():
         return None
@@ -136,7 +139,10 @@ def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     n_independent = n / design_effect(cluster_numbers(run, confidences.pairs.rows[guessed]))
     if _distance_from_chance(accuracy, n_independent, chance) >= -BELOW_CHANCE:
         return None
-    message = f"accuracy {accuracy:.3f} is far below the {chance:.3f} of guessing among the choices. {_LOOK}"
+    message = (
+        f"accuracy {accuracy:.3f} is far below the {chance:.3f} expected from guessing among the "
+        f"choices. {_LOOK}"
+    )
     return Suspicion("below_chance", message, _first_wrong(run, confidences))
 
 
@@ -155,13 +161,13 @@ def _distance_from_chance(accuracy: float, n: float, chance: float) -> float:
     return (accuracy - chance) / sqrt(chance * (1 - chance) / n)
 
 
-def _choice_counts(run: AnswerRun) -> pl.Series:
-    """The number of choices of each row; null where the file does not say or there is one alone."""
-    counts = pl.Series("n", [None], dtype=pl.Float64).new_from_index(0, run.rows.height)
-    for name in CHOICE_COLUMNS:
-        if run.has_columns(name):
-            counts = counts.fill_null(column(run, name).list.len().cast(pl.Float64))
-    return counts.set((counts < 2).fill_null(value=False), None)
+def _choice_counts(run: AnswerRun) -> pl.Series | None:
+    """The number of choices of each row, null where there is one alone; None where the file does not say."""
+    counts: pl.Series | None = None
+    for name in filter(run.has_columns, CHOICE_COLUMNS):
+        own = column(run, name).list.len().cast(pl.Float64)
+        counts = own if counts is None else counts.fill_null(own)
+    return None if counts is None else counts.set((counts < 2).fill_null(value=False), None)
 
 
 # --- The order of the choices -----------------------------------------------------------------------------
@@ -311,8 +317,11 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     variance = (pairs.n + 1) / (12 * n_right * n_wrong)
     if BELOW_MILD * sqrt(variance) > MILD_AUROC:
         return None  # too few, even if each right answer is below each wrong one
-    area = auroc(pairs.sums(), Scheme())
-    if area is None or area >= min(LOW_AUROC, MILD_AUROC - BELOW_MILD * sqrt(variance)):
+    sums, suspicious_below = pairs.sums(), min(LOW_AUROC, MILD_AUROC - BELOW_MILD * sqrt(variance))
+    if least_auroc(sums) >= suspicious_below:  # as in most files, whose confidences need not be sorted then
+        return None
+    area = auroc(sums, Scheme())
+    if area is None or area >= suspicious_below:
         return None
     variance *= design_effect(cluster_numbers(run, pairs.rows))
     if area >= MILD_AUROC - BELOW_MILD * sqrt(variance):
@@ -328,9 +337,9 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
         else "wrong answers have higher confidences than right ones"
     )
     message = (
-        f"{found} (AUROC {area:.3f}; 0.5 would say nothing). The score may run the other way, as "
-        f"{'the probability of no' if of_event else 'a risk or an uncertainty'} does (then {inverted}), "
-        f"or {confidences.terms.right} and {confidences.terms.wrong} may be swapped (then {swapped})."
+        f"{found} (AUROC {area:.3f}; 0.5 is no better than chance). The score may run the other way, as "
+        f"{'the probability of no' if of_event else 'a risk or an uncertainty'} does (then {inverted}), or "
+        f"{confidences.terms.right} and {confidences.terms.wrong} may be swapped (then {swapped})."
     )
     most_confident = int(np.argmax(np.where(pairs.correct, -1, pairs.confidence)))
     return Suspicion("auroc_below_half", message, _pair_in_words(run, confidences, most_confident))
@@ -346,14 +355,14 @@ def confidence_tells_outcome(run: AnswerRun, confidences: Confidences) -> Suspic
     if n_of_rarer < MANY_ROWS_OF_OUTCOME and ROWS_PER_VALUE * np.unique(pairs.confidence).size > pairs.n:
         return None
     message = (
-        f"each of {right.size:,} right answers has a confidence of {right.min():.4g} or more, and each of "
-        f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself so well: the column was "
-        f"probably made from the outcome. Take the confidence that was there before the answer was judged."
+        f"all {right.size:,} right answers have a confidence of {right.min():.4g} or more, and all "
+        f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself that well: the "
+        "column was probably made from the outcome. Use the confidence from before the answer was judged."
     )
     if confidences.probability_of == "event":
         message = (
-            f"each of {right.size:,} rows with yes has a probability of {right.min():.4g} or more, and each "
-            f"of {wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
+            f"all {right.size:,} rows with yes have a probability of {right.min():.4g} or more, and all "
+            f"{wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
             "or the column was made from the outcome. Check that it was there before."
         )
     least_confident = int(np.argmin(np.where(pairs.correct, pairs.confidence, 2)))
@@ -366,8 +375,10 @@ def one_sided_class(run: AnswerRun, confidences: Confidences) -> Suspicion | Non
     if answers is None or pairs.computed or pairs.n < 2 * MIN_ROWS_OF_CLASS:
         return None
     classes = answers.drop_nulls().unique().sort().to_list()
-    golds = column(run, "gold").gather(pl.Series(pairs.rows)).drop_nulls()
-    if len(classes) != 2 or golds.n_unique() > 2 or (_choice_counts(run) > 2).any():
+    if len(classes) != 2:
+        return None
+    golds, n_choices = column(run, "gold").gather(pl.Series(pairs.rows)).drop_nulls(), _choice_counts(run)
+    if golds.n_unique() > 2 or (n_choices is not None and (n_choices > 2).any()):
         return None
     is_second = (answers == classes[1]).to_numpy().astype(np.bool_)
     known = answers.is_not_null().to_numpy()
@@ -401,7 +412,10 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     Rows that count as one question asked again are no suspicion.
     """
     pairs = confidences.pairs
-    contents = _row_contents(run).gather(pl.Series(pairs.rows))
+    contents = _row_contents(run)
+    if contents is None:
+        return None
+    contents = contents.gather(pl.Series(pairs.rows))
     repeated = ~contents.is_first_distinct()
     if not repeated.any():
         return None
@@ -410,18 +424,21 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     at = int(repeated.arg_max() or 0)
     of = int((contents == contents[at]).arg_max() or 0)
     message = (
-        f"{int(repeated.sum()):,} of {contents.len():,} rows repeat another one in all that is read but the "
-        f"id, more than by chance. Each counts as a question of its own. Leave out what was added twice, or "
-        f"name the question that a row asks: {Advice(columns={'COLUMN': 'trial_of'})}"
+        f"{int(repeated.sum()):,} of {contents.len():,} rows equal another row in every column that is "
+        "read except the id, more often than by chance. Each counts as a separate question. Leave out "
+        "what was added twice, or name the question that each row asks: "
+        f"{Advice(columns={'COLUMN': 'trial_of'})}"
     )
     example = f"{_pair_in_words(run, confidences, at)}, all as in {_place(run, int(pairs.rows[of]))}"
     return Suspicion("rows_repeat", message, example)
 
 
 @lru_cache(maxsize=1)  # methods of a run are checked one after the other
-def _row_contents(run: AnswerRun) -> pl.Series:
-    """Hash of all that each row holds but its id."""
-    return _hash_rows(run, cs.all())
+def _row_contents(run: AnswerRun) -> pl.Series | None:
+    """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
+    contents = _hash_rows(run, cs.all())
+    ascending = np.sort(contents.to_numpy())  # less time and memory than a table of all hashes takes
+    return contents if bool((ascending[1:] == ascending[:-1]).any()) else None
 
 
 def _hash_rows(run: AnswerRun, columns: cs.Selector) -> pl.Series:
@@ -546,4 +563,4 @@ CHECKS: Final[tuple[Check, ...]] = (
 """What is checked, the plainest first."""
 
 CHECKS_OF_EVENTS: Final[tuple[Check, ...]] = (auroc_below_half, confidence_tells_outcome, rows_repeat)
-"""Those for probabilities of events: a rare event is no fault, and there is no answer to be guessed."""
+"""Those for probabilities of events: a rare event is not a fault, and there is no answer to be guessed."""

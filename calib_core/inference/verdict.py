@@ -176,7 +176,7 @@ class Verdict:
 
     @property
     def deviation_bound(self) -> float | None:
-        """What the mean of |c − P(right)| is below with 95 % confidence; None without a test."""
+        """95 % upper bound of the mean of |c − P(right)|; None without a test."""
         return None if self.test is None else self.test.deviation_bound
 
     @property
@@ -420,9 +420,12 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
         return None
     own, joint = p_value_phrase(p, None), p_value_phrase(verdict.p, None)
     if verdict.miscalibrated:
+        differs = "takes the signs of the gaps into account, while the metric adds up their sizes"
+        if verdict.kind == "uneven":
+            differs = "weighs each gap by how far it is beyond chance, which the metric does not"
         return (
             f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
-            "The verdict weighs gaps with their signs, which a metric adds up without."
+            f"The verdict {differs}."
         )
     why = (
         "Both test the same gap; the verdict's p-value is the more precise one."
@@ -519,8 +522,7 @@ def _rows_reason(n: int) -> str:
 
 
 def _untested(kind: VerdictKind, sums: CalibrationSums, reason: str, of: ProbabilityOf = "answer") -> Verdict:
-    level = (sums.rounded - float(sums.residual.sum())) / sums.total if sums.total else None
-    return Verdict(kind, None, level, None, None, reason, None, of=of)
+    return Verdict(kind, None, sums.level if sums.total else None, None, None, reason, None, of=of)
 
 
 _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
@@ -559,22 +561,23 @@ def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float, terms: T
 
 def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
     """What is off; each p-value belongs to what is said before it."""
-    _, slope_clear, curve_clear = _clear_parts(test)
-    grouped = format_number(test.group_deviation, ".3f")
-    curve = f"({p_value_phrase(test.curve_p, None)})"
+    level_clear, slope_clear, curve_clear = _clear_parts(test)
+    # No mean of sizes is below the size of the mean; what 0 and 1 stand for counts for the former alone.
+    grouped = format_number(max(test.group_deviation, abs(test.level)), ".3f")
+    curve = f"({p_value_phrase(test.curve_p, None)}), by {grouped} on average"
     deviation = format_number(test.deviation, ".3f")
     if kind == "uneven":
-        return (
-            f"Single {terms.confidences} are off by {grouped} on average {curve}, some too high and others "
-            "too low"
-        )
+        rest = ", some too high and others too low"
+        if level_clear or slope_clear:
+            rest = f"; by level and spread alone, {deviation} ({p_value_phrase(test.logistic_p, None)})"
+        return f"Individual {terms.confidences} are off beyond level and spread {curve}{rest}"
     if kind == "unclear":
         together = p_value_phrase(test.logistic_p, None)
         return (
-            f"Level and spread are off by {deviation} on average, which is clear of both together "
-            f"({together}) and of neither alone"
+            f"Level and spread are off by {deviation} on average, which is clear for both together "
+            f"({together}) but for neither alone"
         )
-    beyond = f"; single {terms.confidences} are off by {grouped} on average {curve}" if curve_clear else ""
+    beyond = f"; individual {terms.confidences} are off beyond that {curve} in all" if curve_clear else ""
     slope = p_value_phrase(test.slope_p, None)
     if any(kind in level_kinds for level_kinds in LEVEL_KINDS.values()):
         gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
@@ -583,7 +586,9 @@ def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
         also = f", and the {terms.confidences} are spread too {spread} ({slope})" if both else ""
         return f"{_DIRECTION_TEXT[kind]} by {gap} on average ({level}){also}{beyond}"
     direction = _DIRECTION_TEXT[kind].format(terms.confidences)
-    return f"{direction}, by {deviation} on average ({slope}){beyond}"
+    if curve_clear:  # the fitted curve is not the run's
+        return f"{direction} ({slope}){beyond}"
+    return f"{direction}, by {deviation} on average ({slope})"
 
 
 def _not_rejected_text(test: CalibrationTest, terms: Terms) -> str:
@@ -591,15 +596,15 @@ def _not_rejected_text(test: CalibrationTest, terms: Terms) -> str:
     parts = {
         f"the mean {terms.confidence}": test.level_p,
         "its spread": test.slope_p,
-        f"any single {terms.confidence}": test.curve_p,
+        f"single {terms.confidences}": test.curve_p,
     }
     tested = {name: p for name, p in parts.items() if p is not None}
     chance = p_value_phrase(test.p, None)
-    alone = [f"{name} has {p_value_phrase(p, None)}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
+    alone = [f"{p_value_phrase(p, None)} for {name}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
     if len(tested) == 1:
-        return f"The mean {terms.confidence} is not off by more than chance ({chance})."
+        return f"The mean {terms.confidence} is off by no more than chance ({chance})."
     names = list(tested)
-    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are not off by more than chance ({chance})."
+    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are off by no more than chance ({chance})."
     return f"{text} Tested alone, {join_names(alone)}." if alone else text
 
 
@@ -615,7 +620,7 @@ def _tolerance_text(test: CalibrationTest, tolerance: float, terms: Terms) -> st
     wrong = stated >= 0.5
     rare, said = (1 - test.accuracy, 1 - stated) if wrong else (test.accuracy, stated)
     word = terms.wrong if wrong else terms.right
-    return f"{format_percent(rare)} are {word} where {format_percent(said)} are stated to be."
+    return f"{format_percent(rare)} are {word}, not the stated {format_percent(said)}."
 
 
 def _certain_text(test: CalibrationTest, terms: Terms) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from calib_core.bins import Sums
-from calib_core.edges import Scheme
+from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
 
@@ -22,10 +22,28 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     n_correct, n_wrong = levels.correct.sum().item(), wrong.sum().item()
     if n_correct <= 0 or n_wrong <= 0:
         return None
-    wrong_below = np.cumsum(wrong) - wrong
-    # Twice the Mann–Whitney U, so that it is a whole number and the quotient is rounded once.
-    doubled_u = (levels.correct * (2 * wrong_below + wrong)).sum().item()
+    # Twice the Mann–Whitney U, so that it is a whole number and the quotient is rounded once: of each right
+    # answer, 2 · (wrong ones below it) + (wrong ones beside it), in place as there may be very many.
+    doubled = np.cumsum(wrong)
+    doubled -= wrong
+    doubled *= 2
+    doubled += wrong
+    doubled *= levels.correct
+    doubled_u = doubled.sum().item()
     return doubled_u / (2 * n_correct * n_wrong)
+
+
+def least_auroc(sums: Sums) -> float:
+    """A lower bound of the AUROC, for which nothing is sorted; both outcomes have to occur.
+
+    Only wrong answers count as below a right one that lie at least two of the finest bins below it: those of
+    neighbouring bins may be tied with it, but for rounding.
+    """
+    binned = sums.binned(Scheme("width", FINEST_BINS))
+    correct, wrong = np.zeros((2, FINEST_BINS + 2))
+    correct[binned.index + 2] = binned.correct
+    wrong[binned.index + 2] = binned.count - binned.correct
+    return float((correct[2:] * np.cumsum(wrong)[:-2]).sum() / (correct.sum() * wrong.sum()))
 
 
 AUROC: Final = Metric(
@@ -35,8 +53,7 @@ AUROC: Final = Metric(
     recipe_name="AUROC",
     meaning=(
         "The chance that a right answer was given more confidence than a wrong one, ties counted half: "
-        "higher is better, 0.5 tells nothing, and it says whether confidence ranks, not whether it is "
-        "calibrated."
+        "higher is better, 0.5 is no better than chance, and it measures ranking, not calibration."
     ),
     source="Mann–Whitney U of confidence against correctness / (rights · wrongs)",
     needs="pairs",
@@ -51,8 +68,7 @@ AUROC: Final = Metric(
     interval_coverage=(92, 100),
     event_words=EventWords(
         "The chance that a row with yes was given a higher probability than a row with no, ties counted "
-        "half: higher is better, 0.5 tells nothing, and it says whether the probability ranks, not whether "
-        "it is calibrated.",
+        "half: higher is better, 0.5 is no better than chance, and it measures ranking, not calibration.",
         source="Mann–Whitney U of the probability against the outcome / (yes · no)",
     ),
 )

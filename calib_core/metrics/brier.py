@@ -59,15 +59,17 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
 
 
 def _linearised_brier_skill(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], weight: NDArray[np.float64] | None
 ) -> tuple[float, NDArray[np.float64]]:
-    """The Brier skill score, and the influence of each pair on it.
+    """The Brier skill score, and the influence of each pair on it, for its weight.
 
     Parameters
     ----------
     confidence : NDArray[np.float64], shape (n,)
         In [0, 1]; at least one.
     correct : NDArray[np.bool_], shape (n,)
+    weight : NDArray[np.float64] or None, shape (n,)
+        By which means are taken.
 
     Returns
     -------
@@ -76,9 +78,9 @@ def _linearised_brier_skill(
     influence : NDArray[np.float64], shape (n,)
         With v = a(1 − a) and the Brier score B: −((c − y)² − B)/v + B(1 − 2a)(y − a)/v².
     """
-    accuracy = float(correct.mean())
+    accuracy = float(np.average(correct, weights=weight))
     squared_error = (confidence - correct) ** 2
-    score = float(squared_error.mean())
+    score = float(np.average(squared_error, weights=weight))
     value = brier_skill(score, accuracy)
     if value is None:
         return np.nan, np.zeros(correct.size)
@@ -103,7 +105,7 @@ BRIER: Final = Metric(
         "The mean squared distance between confidence and outcome: it rewards being right as well "
         "as being honest, and needs no bins; lower is better, and always saying 50 % scores 0.25."
     ),
-    source="Brier 1950, of one confidence a row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
+    source="Brier 1950, of one confidence per row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
     needs="pairs",
     low=0.0,
     high=1.0,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Counts, Sums
+from calib_core.bins import Counts, Sums, chunks
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -87,12 +87,15 @@ def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Cou
     n, accuracy = count.sum(), correct.sum() / count.sum()
     recalibrated = recalibrated_accuracy(count, correct)
     # The fit is calibrated in each of its blocks, hence its score is the uncertainty less this variance.
-    discrimination = float((count * (recalibrated - accuracy) ** 2).sum() / n)
+    terms, excess = np.empty((2, recalibrated.size))
+    for chunk in chunks(recalibrated.size):
+        better, stated, n_here, right = recalibrated[chunk], confidence[chunk], count[chunk], correct[chunk]
+        terms[chunk] = n_here * (better - accuracy) ** 2
+        # Differences of squared errors as products, so that small ones don't cancel.
+        excess[chunk] = right * ((better - stated) * ((1 - stated) + (1 - better)))
+        excess[chunk] += (n_here - right) * ((stated - better) * (stated + better))
+    discrimination = float(terms.sum() / n)
     uncertainty = float(accuracy * (1 - accuracy))
-    right, wrong = correct, count - correct
-    # Differences of squared errors as products, so that small ones don't cancel.
-    excess = right * ((recalibrated - confidence) * ((1 - confidence) + (1 - recalibrated)))
-    excess = excess + wrong * ((confidence - recalibrated) * (confidence + recalibrated))
     return BrierDecomposition(max(0.0, float(excess.sum() / n)), discrimination, uncertainty)
 
 

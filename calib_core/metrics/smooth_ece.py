@@ -38,8 +38,10 @@ def spread_to_nodes(confidence: NDArray[np.float64], weight: NDArray[np.float64]
     [0.75, 0.25, 0.0]
     """
     place = confidence * KERNEL_INTERVALS
-    below = np.minimum(place.astype(np.intp), KERNEL_INTERVALS - 1)
-    upper = weight * (place - below)
+    below = place.astype(np.intp)
+    np.minimum(below, KERNEL_INTERVALS - 1, out=below)
+    place -= below
+    upper = np.multiply(weight, place, out=place)
     nodes = np.zeros(KERNEL_INTERVALS + 1)
     nodes[:-1] += np.bincount(below, weight - upper, minlength=KERNEL_INTERVALS)
     nodes[1:] += np.bincount(below, upper, minlength=KERNEL_INTERVALS)
@@ -127,7 +129,8 @@ def smooth_ece(sums: Sums, _scheme: Scheme) -> float | None:
     if not sums.n_pairs:
         return None
     levels = sums.natural_bins()
-    residual = (levels.correct - levels.confidence) / sums.n_pairs
+    residual = levels.correct - levels.confidence
+    residual /= sums.n_pairs
     return smooth_calibration_error(spread_to_nodes(levels.low, residual))
 
 

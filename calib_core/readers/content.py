@@ -66,7 +66,10 @@ class Content:
 
     def read_all(self) -> bytes:
         """Read all bytes at once, for formats that cannot be read in chunks."""
-        return self._data if self._handle < 0 else b"".join(self.chunks())
+        if self._handle < 0:
+            return self._data
+        data = self.read(0, self._size)  # in one piece, as joining chunks would take the memory twice
+        return data if len(data) == self._size else b"".join(self.chunks())  # Linux reads 2 GiB at a time
 
     def chunks(self, start: int = 0) -> Iterator[bytes]:
         """Yield the bytes from `start` on in chunks of `CHUNK_BYTES`; the last one may be shorter."""

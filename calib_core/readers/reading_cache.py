@@ -13,6 +13,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -140,7 +141,7 @@ def program_digest() -> str:
 def pack_bytes(value: object) -> Iterator[bytes | bytearray | memoryview]:
     """Return a dataclass as bytes, each part after its length: the tree, then the blobs."""
     tree, blobs = pack(value)
-    for part in (json.dumps(tree).encode("ascii"), *blobs):
+    for part in chain([json.dumps(tree).encode("ascii")], blobs):  # each made when its turn has come
         yield _LENGTH.pack(len(part))
         yield part
 

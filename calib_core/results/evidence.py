@@ -155,6 +155,11 @@ class Evidence(ABC):
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
 
     @cached_property
+    @abstractmethod
+    def moved_ends(self) -> tuple[float, float]:
+        """How much larger Σ c of the top label is at what 0, and what 1, stands for; see `stated_ends`."""
+
+    @cached_property
     def missingness(self) -> Missingness | None:
         """Accuracy of rows without a confidence beside that of the others; None where no row lacks one."""
         return None
@@ -451,13 +456,11 @@ def weights_remark(n_used: int, n_effective: float) -> str:
 
     Examples
     --------
-    >>> weights_remark(100, 64.25)[:73]
-    'Rows count by the column weight: 100 rows are worth 64.2 of equal weight.'
+    >>> weights_remark(100, 64.25)
+    'Rows are weighted by the column weight: 100 rows are worth 64.2 of equal weight.'
     """
-    return (
-        f"Rows count by the column weight: {plural(n_used, 'row')} are worth {format_count(n_effective)} of "
-        "equal weight. Differences between runs, methods or groups of such rows are not tested."
-    )
+    worth = f"{plural(n_used, 'row')} are worth {format_count(n_effective)} of equal weight"
+    return f"Rows are weighted by the column weight: {worth}."
 
 
 def bins_all_classes(metric: Metric) -> bool:
@@ -519,7 +522,7 @@ class AnswerEvidence(Evidence):
     @cached_property
     def design_effect(self) -> float:
         """Design effect of the questions that are asked more than once."""
-        return design_effect(self.cluster)
+        return design_effect(self.cluster, self.weight)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -535,6 +538,13 @@ class AnswerEvidence(Evidence):
             weight=pairs.weight,
         )
         return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
+
+    @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`; in weights, where rows have them."""
+        pairs = self.confidences.pairs
+        at_zero, at_one = stated_ends(pairs.confidence, pairs.correct, pairs.weight)
+        return at_zero.moved, at_one.moved
 
     @cached_property
     def missingness(self) -> Missingness | None:
@@ -744,7 +754,8 @@ class AnswerEvidence(Evidence):
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
             return (
-                "Unrenormalised choices are no distribution: metrics of all classes need them renormalised."
+                "Choices that are not renormalised are not a distribution: metrics of all classes need "
+                "them renormalised."
             )
         return None
 
@@ -829,14 +840,14 @@ class AnswerEvidence(Evidence):
 
     @cached_property
     def _top_label_draws(self) -> BinomialDraws | ClusterDraws | WeightedDraws:
-        """Draws at the confidences; of rows that count alike, at what 0 and 1 stand for, as the verdict."""
-        said, correct = self.pairs.confidence, self.pairs.correct
-        if self.weight is not None:
-            return WeightedDraws(self.sums, said, correct, self.weight, self.cluster)
+        """Draws at the confidences, and at what 0 and 1 stand for, as in the verdict."""
+        said, correct, weight = self.pairs.confidence, self.pairs.correct, self.weight
+        if weight is not None:
+            chance = within_rounding(said, correct, weight)[0]
+            return WeightedDraws(self.sums, said, correct, weight, self.cluster, chance)
         if self.cluster is not None:
             return ClusterDraws(self.sums, said, correct, self.cluster, within_rounding(said, correct)[0])
-        at_zero, at_one = stated_ends(said, correct)
-        return BinomialDraws(self.sums, (at_zero.moved, at_one.moved))
+        return BinomialDraws(self.sums, self.moved_ends)
 
     @cached_property
     def _categorical_draws(self) -> CategoricalDraws:
@@ -898,8 +909,16 @@ class TokenEvidence(Evidence):
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict by the top label of each position, tested by text."""
-        sums = CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
-        return judge_texts(sums, self.run.sums.texts, tolerance=self.tolerance)
+        return judge_texts(self._by_cell, self.run.sums.texts, tolerance=self.tolerance)
+
+    @cached_property
+    def moved_ends(self) -> tuple[float, float]:
+        """As in `Evidence.moved_ends`, of the first and the last cell of the finest grid."""
+        return self._by_cell.moved
+
+    @cached_property
+    def _by_cell(self) -> CalibrationSums:
+        return CalibrationSums.from_bins(self.top_label_sums.binned(FINEST))
 
     @property
     def no_p_reason(self) -> str:
@@ -1234,18 +1253,17 @@ def with_weights(run: AnswerRun, confidences: Confidences) -> Confidences:
         If no row with a confidence and an outcome has a weight above 0.
     """
     pairs, distribution, unpaired = confidences.pairs, confidences.distribution, confidences.unpaired
-    all_weights = run.weights(np.arange(run.rows.height))
-    if all_weights is None:
+    weight = run.weights(pairs.rows)
+    if weight is None:
         return confidences
-    weight = all_weights[pairs.rows]
     kept = np.flatnonzero(weight > 0)
     if not kept.size:
         raise Unavailable("no row with a confidence and an outcome has a weight above 0")
     counts = {NO_WEIGHT: int(np.isnan(weight).sum()), ZERO_WEIGHT: int((weight == 0).sum())}
     if kept.size < weight.size:
         pairs, distribution = pairs.take(kept), distribution and distribution.take(kept)
-    if unpaired is not None:
-        counted = all_weights[unpaired.rows] > 0
+    if unpaired is not None and (of_unpaired := run.weights(unpaired.rows)) is not None:
+        counted = of_unpaired > 0
         unpaired = UnpairedOutcomes(unpaired.correct[counted], unpaired.rows[counted])
     answers = confidences.answers
     own = unequal(weight[kept])

@@ -44,7 +44,7 @@ from calib_core.results.changes import (
 )
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows, weights_refusal
 from calib_core.results.mmlu import mmlu_category
 from calib_core.results.run_names import model_stem, name_with_model, short_run_names
 from calib_core.results.score import effective_scheme, score
@@ -95,7 +95,7 @@ def rest_help(terms: Terms) -> str:
 
 
 SIMULTANEOUS_HELP: Final = (
-    "It allows for as many groups as there are (Bonferroni): in simulations the interval of the worst held "
+    "It is corrected for the number of groups (Bonferroni): in simulations the interval of the worst held "
     "its true gap in 98 to 100 % of data sets."
 )
 NULL_HELP: Final = "What a perfectly calibrated model would score on these rows: the median."
@@ -578,6 +578,9 @@ def groups_of_rows(
     series = {key: names[key] for key in evidences if key not in unavailable}
     groups = _with_q_values(_with_gap_intervals(measured))
     sentence_names = _names_with_models(series, evidences)
+    subheadline = groups_subheadline(group_by.title, groups)
+    if any(evidences[key].weight is not None for key in series):
+        subheadline += f" {weights_refusal('The comparison of a group with the other rows')}"
     return GroupResults(
         metric_id,
         scheme,
@@ -589,7 +592,7 @@ def groups_of_rows(
         unavailable,
         (),
         groups_headline(group_by.title, groups, sentence_names),
-        groups_subheadline(group_by.title, groups),
+        subheadline,
     ).sorted_by(order)
 
 
@@ -902,7 +905,7 @@ def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[s
     if worst is None:
         if not n_judged:
             return verdicts_sentence([group.counted_kind for group in groups], "group", f" by {group_title}")
-        return f"No group by {group_title} is worse than chance explains, of {n_judged:,} with enough rows."
+        return f"No group by {group_title} with enough rows ({n_judged:,}) is worse than chance explains."
     model = titles[worst.run] if len(titles) > 1 else "the model"
     count = (
         f"{both_or_all(n_judged).capitalize()} groups"

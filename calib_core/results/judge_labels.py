@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calib_core.advice import Advice, worded
 from calib_core.errors import Unavailable, shorten
 from calib_core.inference.clusters import cluster_numbers
+from calib_core.results.evidence import run_weights, weights_refusal
 from calib_core.runs import AnswerRun, Run
 from calib_core.wording import join_names, plural
 
@@ -163,8 +164,8 @@ class JudgeLabels:
             If nothing groups the rows so.
         """
         if column not in self.groups:
-            there_is = f" There is {join_names(list(self.groups))}." if self.groups else ""
-            raise Unavailable(f"Nothing called “{shorten(column)}” groups these rows.{there_is}")
+            there_is = f" Choose {join_names(list(self.groups), 'or')}." if self.groups else ""
+            raise Unavailable(f"There is no grouping “{shorten(column)}” for these rows.{there_is}")
         values = self.groups[column]
         counts = (
             values.drop_nulls()
@@ -189,6 +190,12 @@ class JudgeLabels:
 def has_judge(run: Run) -> bool:
     """Whether a run has labels of a judge."""
     return isinstance(run, AnswerRun) and run.has_columns("judge")
+
+
+def refuse_weighted_labels(run: Run) -> None:
+    """Raise Unavailable for rows with weights, which a judge's comparison with people counts alike."""
+    if isinstance(run, AnswerRun) and run_weights(run, np.arange(run.rows.height)) is not None:
+        raise Unavailable(weights_refusal("A judge's comparison with people"))
 
 
 def judge_labels(run: Run, passing: Sequence[str] = ()) -> JudgeLabels:
@@ -351,7 +358,7 @@ def _passes(names: Sequence[tuple[str, str]], passing: Sequence[str]) -> dict[st
             if form not in forms:
                 raise Unavailable(f"No label is “{shorten(text)}”. The labels are {_listed(forms)}.")
         if len(meant) == len(forms):
-            raise Unavailable(f"All labels would pass: {_listed(forms)}. Name those that pass alone.")
+            raise Unavailable(f"All labels would pass: {_listed(forms)}. Name only those that pass.")
         return {form: form in meant for form in forms}
     for good, bad in PASS_WORDS:
         if good in forms and bad in forms and (good != "1" or len(forms) == 2):

@@ -62,7 +62,9 @@ RECALIBRATION_COLUMNS: Final = (
     Column("before", "Before", "number"),
     Column("after", "After", "number", help="Each row by a map that was fitted to other questions."),
     Column("difference", "Difference", "signed", help="After minus before; negative is better."),
-    Column("low", "95 %", "signed", help="Interval of the difference, paired by question.", upper="high"),
+    Column(
+        "low", "Interval", "signed", help="Of the difference out of fold, paired by question.", upper="high"
+    ),
     Column("high", kind="signed"),
     Column("p", "p", "p", help="Two-sided, of no difference."),
     Column("folds", kind="count"),
@@ -78,7 +80,7 @@ COVERAGE: Final = (73.5, 100.0)
 """… the fewest and most whose interval of the Brier score held the map's: benchmarks/recalibration.md."""
 
 TOP_LABEL_ONLY: Final = (
-    "Recalibration is of the top label's confidence; choose the top label, not all labels."
+    "Recalibration applies to the top label's confidence; choose the top label, not all labels."
 )
 
 
@@ -91,7 +93,7 @@ class RecalibrationDifference:
     value : float
         Below 0 where recalibration helps.
     low, high : float
-        Its 95 % interval.
+        Its interval over questions, at 95 % if each row's map were fixed; see `COVERAGE`.
     p : float
         Two-sided, of no difference.
     """
@@ -156,7 +158,7 @@ class Recalibration(Displayable):
         brier = self.differences.get("brier")
         if brier is None:
             return f"{title}: not judged. {self.no_difference['brier']}"
-        interval = f"95 % interval {format_interval(brier.low, brier.high, '+.4f')}"
+        interval = f"interval out of fold {format_interval(brier.low, brier.high, '+.4f')}"
         change = f"{format_signed(brier.value)} ({interval})"
         if brier.high < 0:
             return f"{title} recalibration lowers the Brier score: {change}."
@@ -170,7 +172,8 @@ class Recalibration(Displayable):
         Parameters
         ----------
         run : AnswerRun
-            A run that the same method can be computed for.
+            A run that the same method can be computed for; `load(…, needs_outcomes=False)` makes one of rows
+            that nobody has judged.
 
         Returns
         -------
@@ -242,7 +245,7 @@ def recalibrate(
     if by not in MAP_KINDS:
         raise Unavailable(f"There is no map {by!r}. Maps: {', '.join(MAP_KINDS)}.")
     if not 2 <= folds <= MAX_FOLDS or seed < 0:
-        raise ValueError(f"folds are 2 to {MAX_FOLDS} and a seed is at least 0, not {folds} and {seed}")
+        raise ValueError(f"folds must be from 2 to {MAX_FOLDS} and seed at least 0, not {folds} and {seed}")
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(SUMS_ONLY)
     if evidence.options.labels != "top":

@@ -150,6 +150,7 @@ class Reliability(Displayable):
             if self.pair_unit == "sampled answers"
             else Column("count", "n", "count")
         )
+        worth = Column("effective", "Worth", "number", "So many rows of equal weight.", digits=1)
         interval = Column(
             "accuracy_low", "95 %", "share", f"Of the {terms.accuracy}.", upper="accuracy_high", digits=share
         )
@@ -157,6 +158,7 @@ class Reliability(Displayable):
             Column("percent", "Says", help=f"The {terms.confidences} in the bin, in percent."),
             Column("interval", "Bin"),
             count,
+            *((worth,) if "effective" in self.table.columns else ()),
             Column(
                 "confidence",
                 terms.confidence_title,
@@ -222,6 +224,7 @@ def reliability_diagram(evidence: Evidence, metric_id: str, scheme: Scheme | Non
             binned,
             None if dependent else evidence.verdict,
             unit=evidence.unit,
+            moved=evidence.moved_ends,
             design_effect=evidence.design_effect,
             score=evidence.method.score_name,
         )
@@ -345,8 +348,8 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     if binned.n_bins == 1 and metric.required_sums != "classes":
         return (
             f"All {n_pairs:,} probabilities fall into one bin, {reading_of_bin(binned, 0)}. One bin compares "
-            f"only their average with the share that is right: {metric.title} says nothing about single "
-            "probabilities there. Choose a larger M."
+            f"only their average with the share that is right: {metric.title} says nothing about "
+            "individual probabilities there. Choose a larger M."
         )
     share = float(weight[fullest] / weight.sum()) if weight.sum() > 0 else 0.0
     few, many = (_value_at(evidence, metric, bins) for bins in (PAPER_BINS[0], PAPER_BINS[-1]))
@@ -384,6 +387,7 @@ def reliability_headline(
     verdict: Verdict | None,
     *,
     unit: RowUnit = "rows",
+    moved: tuple[float, float] = (0.0, 0.0),
     design_effect: float = 1.0,
     score: str | None = None,
 ) -> str:
@@ -397,6 +401,8 @@ def reliability_headline(
         share of correct ones are both 1/K by construction, so the sentence speaks only of the gaps.
     unit : {"rows", "positions"}
         What is counted.
+    moved : (float, float)
+        As for `bin_gaps`.
     design_effect : float, default 1
         Of repeated questions (`inference.clusters.design_effect`).
     score : str, optional
@@ -412,7 +418,7 @@ def reliability_headline(
         return f"{too_few_phrase(n, unit[:-1])}: {stated_and_observed(binned, terms)}."
     clause = _verdict_clause(verdict, n, unit, score)
     noun = terms.answers if unit == "rows" else unit
-    location = _location_sentence(binned, verdict, bin_gaps(binned, design_effect), noun)
+    location = _location_sentence(binned, verdict, bin_gaps(binned, moved, design_effect), noun)
     said = stated_and_observed(binned, terms)
     return f"{_capitalised(clause)}: {said}.{f' {location}' if location else ''}"
 
@@ -447,7 +453,7 @@ def _mass_headline(binned: Binned, unit: RowUnit) -> str:
     gap = float(gaps.sum()) / n_answers
     subject = f"For {'an answer' if unit == 'rows' else 'a token'} sampled from the model's probabilities"
     location = _comma_clause(_gap_location(binned, gaps, "probabilities"))
-    return f"{subject}, probability and share of right ones are {format_percent(gap)} apart{location}."
+    return f"{subject}, probability and accuracy are {format_percent(gap)} apart{location}."
 
 
 def _capitalised(text: str) -> str:

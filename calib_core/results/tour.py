@@ -322,7 +322,7 @@ class TourStep:
         picture = self.picture
         if isinstance(picture, SingleAnswer):
             if picture.of == "event":
-                return "Bars: what the model expects; ✓: what came of it."
+                return "Bars: what the model expects; ✓: what came true."
             return "Strong bar and bold name: the model's answer."
         if isinstance(picture, Comparison):
             return "Lines: 95 % intervals, where they are wider than the marks."
@@ -431,7 +431,7 @@ def _event_sentences(name: str, probability: float, *, came_true: bool) -> tuple
     """What the probability of an event is, and what came of this one."""
     meaning = (
         f"{name} gives yes {format_percent(probability)}: the probability of an event, not of an answer. "
-        "10 % is as good a forecast as 90 %, where yes then comes true as often."
+        "10 % is as good a forecast as 90 % if yes then comes true that often."
     )
     return meaning, "Here yes is true" if came_true else "Here yes is not true"
 
@@ -515,7 +515,7 @@ def bin_step(subject: TourSubject) -> TourStep:
     evidence, noun, terms = subject.evidence, subject.unit_plural, subject.terms
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
     bin_index = int(np.argmax(binned.count))
-    gaps = bin_gaps(binned, evidence.design_effect)
+    gaps = bin_gaps(binned, evidence.moved_ends, evidence.design_effect)
     n, n_correct = int(binned.count[bin_index]), int(binned.correct[bin_index])
     stated, accuracy, count_text = (
         float(binned.confidence[bin_index]) / n,
@@ -525,9 +525,10 @@ def bin_step(subject: TourSubject) -> TourStep:
     low, high = (
         float(end[bin_index]) for end in wilson_interval(binned.correct, binned.count, evidence.design_effect)
     )
-    limit = float(gaps.chance_limit[bin_index]) / n
+    limit = float(gaps.limit[bin_index]) / n
+    source = "chance and rounding" if gaps.rounding[bin_index] else "chance"
     chance_clause = (
-        f", give or take {100 * limit:.1f} percentage points of chance"
+        f", give or take {100 * limit:.1f} percentage points of {source}"
         if n >= MIN_ROWS and math.isfinite(limit)
         else ""
     )
@@ -564,7 +565,7 @@ def _bin_verdict_clause(gaps: BinGaps, bin_index: int, n: int, unit_plural: str)
     """The verdict on this bin, judged together with all other bins as in the next step."""
     if n < MIN_ROWS:
         return too_few_phrase(n, unit_plural[:-1])
-    if not math.isfinite(gaps.chance_limit[bin_index]):
+    if not math.isfinite(gaps.limit[bin_index]):
         return f"chance may explain any difference, as {DEPENDENT_POSITIONS}"
     if not gaps.clear[bin_index]:
         return f"as often as the model says, as far as {n:,} {unit_plural} can tell"
@@ -579,6 +580,7 @@ def overall_step(subject: TourSubject) -> TourStep:
     evidence = subject.evidence
     result = reliability_diagram(evidence, "ece", DEFAULT_SCHEME)
     binned = evidence.top_label_sums.binned(DEFAULT_SCHEME)
+    gaps = bin_gaps(binned, evidence.moved_ends, evidence.design_effect)
     verdict = evidence.verdict
     where_clause = ", and where" if verdict.kind in LEVEL_KINDS[verdict.of] and not verdict.scope else ""
     return TourStep(
@@ -586,9 +588,7 @@ def overall_step(subject: TourSubject) -> TourStep:
         heading=verdict.words.capitalize() + verdict.scope + where_clause,
         sentences=(
             f"{subject.name} {stated_and_observed(binned, subject.terms)}.",
-            _largest_gap_sentence(
-                result, verdict, bin_gaps(binned, evidence.design_effect), subject.unit_plural
-            ),
+            _largest_gap_sentence(result, verdict, gaps, subject.unit_plural),
         ),
         picture=result,
         selection_note=f"All {subject.unit_plural} of the run are shown, in ten bins.",
@@ -776,7 +776,7 @@ def _best_and_most_accurate(
     """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric.
 
     Of events both are the one of the highest skill: a Brier score is low where yes is rare, and a high share
-    of yes is no merit.
+    of yes is not a merit.
     """
     if terms.of == "event":
         best = max(points, key=lambda point: (_skill(point), -point.brier.value))
@@ -841,7 +841,7 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison,
         return f"Load a second run to compare. For scale: {constant_clause}."
     if best.n_used < MIN_ROWS:
         return (
-            f"A score over {plural(best.n_used, 'row')} says too little about {best.name}. For scale: "
+            f"A score over {plural(best.n_used, 'row')} is too little to judge {best.name} by. For scale: "
             f"{constant_clause}."
         )
     if most_accurate is not best:

@@ -287,7 +287,13 @@ def _formula_interval(
     if metric.interval_method == "mean":
         return _mean_interval(evidence, metric, unit_text)
     pairs = evidence.pairs_for(metric)
-    ends = auroc_interval(pairs.confidence.astype(np.float64), pairs.correct, evidence.cluster, pairs.weight)
+    ends = auroc_interval(
+        pairs.confidence.astype(np.float64, copy=False),
+        pairs.correct,
+        evidence.cluster,
+        pairs.weight,
+        sums=evidence.sums if metric.needs == "pairs" else evidence.class_sums_for(metric),
+    )
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
 
@@ -407,13 +413,13 @@ def _mean_interval(
     evidence: AnswerEvidence, metric: Metric, unit_text: str, n_intervals: int = 1
 ) -> Interval:
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
-    n = evidence.n_used
-    cluster = np.arange(n) if evidence.cluster is None else evidence.cluster
-    total, weight = _totals_and_weights(evidence, metric, cluster, int(cluster.max()) + 1)
-    added = _extreme_means(metric, evidence.pairs)
+    n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
+    total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
+    most = evidence.length_of_scale if metric.required_sums == "distances" else metric.high
+    added = _extreme_means(replace(metric, high=most), evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
-    high = high if metric.high is None else min(high, metric.high)
+    high = high if most is None else min(high, most)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
 
 
@@ -426,11 +432,12 @@ def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
         return None
     if metric.needs == "distribution":
         return metric.low, metric.high
-    confidence = pairs.confidence.astype(np.float64)
+    confidence = pairs.confidence.astype(np.float64, copy=False)
     wrong, right = (
         metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
     )
-    least, most = np.minimum(wrong, right), np.maximum(wrong, right)
+    least = np.minimum(wrong, right)
+    most = np.maximum(wrong, right, out=right)
     if pairs.weight is not None:
         return float(np.average(least, weights=pairs.weight)), float(np.average(most, weights=pairs.weight))
     return float(least.mean()), float(most.mean())
@@ -477,8 +484,6 @@ def paired_difference(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    for evidence in (one for pair in evidence_pairs for one in pair):
-        refuse_weights(evidence, "A paired difference")
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
     terms = sides[0][0].terms
     distinct = pl.concat(keys).unique(maintain_order=True)
@@ -493,6 +498,8 @@ def paired_difference(
         )
     if metric.interval_method == "directional":
         return _directional_difference(sides, clusters_by_pair, metric, scheme, distinct.len(), seed)
+    for evidence in (one for pair in evidence_pairs for one in pair):
+        refuse_weights(evidence, f"The bootstrap of a difference of {metric.title_in_sentence}")
     weighted_metrics = [
         (
             _weighted_metric(first, metric, scheme, clusters),
@@ -550,7 +557,6 @@ def difference_on_same_rows(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    refuse_weights(first, "A paired difference")
     one, other = first.confidences.pairs, second.confidences.pairs
     if not (np.array_equal(one.rows, other.rows) and np.array_equal(one.correct, other.correct)):
         raise ValueError("the two confidences are not of the same answers")
@@ -574,13 +580,14 @@ def _mean_difference(
 ) -> PairedDifference:
     """The paired difference of a mean, by Student's t over questions."""
     values: list[float] = []
-    errors = np.zeros(n_questions)
+    errors, size = np.zeros(n_questions), np.zeros(n_questions)
     for (first, second), cluster in zip(sides, clusters_by_pair, strict=True):
         totals = [_totals_and_weights(one, metric, cluster, n_questions) for one in (first, second)]
         means = [float(total.sum() / weight.sum()) for total, weight in totals]
         values.append(means[1] - means[0])
         for sign, mean, (total, weight) in zip((-1, 1), means, totals, strict=True):
             errors += sign * (total - mean * weight) / weight.sum()
+            size += weight / weight.sum()
     value, terms = float(np.mean(values)), sides[0][0].terms
     if not np.isfinite(value):
         raise Unavailable(f"{metric.title} is not defined on the {terms.questions} both runs share.")
@@ -598,7 +605,7 @@ def _mean_difference(
     ]
     one_more = float(np.mean(influences)) if may_differ else 0.0
     # Errors of a mean over questions are its deviations over their number.
-    test = paired_test(value, errors / len(sides) * n_questions, one_more=one_more)
+    test = paired_test(value, errors / len(sides) * n_questions, weight=size, one_more=one_more)
     low, high = _within_range(metric, (test.low, test.high))
     text = f"t interval 95 % over questions{', one that speaks for both added' if one_more else ''}"
     return PairedDifference(value, low, high, test.p, n_questions, len(sides), 0, 0, text)
@@ -638,7 +645,7 @@ def influences_of_one_more(metric: Metric, first: float, second: NDArray[np.floa
 def side_of_one_more(metric: Metric, pairs: Pairs) -> float:
     """What `influence_of_one_more` needs to know of one side: how far its mean can move, or its accuracy."""
     if metric.pair_term is None:
-        return float(pairs.correct.mean())
+        return float(np.average(pairs.correct, weights=pairs.weight))
     least, most = _extreme_means(metric, pairs) or (0.0, 0.0)
     return most - least
 
@@ -653,7 +660,11 @@ def _directional_difference(
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
     terms = sides[0][0].terms
-    if min(map(effective_clusters, clusters_by_pair)) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
+    worth = [
+        effective_clusters(cluster, common_weight(first.weight, second.weight))
+        for (first, second), cluster in zip(sides, clusters_by_pair, strict=True)
+    ]
+    if min(worth) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         raise Unavailable(
             f"Only {plural(n_questions, terms.question)} in common; a difference of "
             f"{metric.title_in_sentence} needs {MIN_QUESTIONS_OVER_BINS}."
@@ -678,6 +689,23 @@ def _directional_difference(
     )
 
 
+def common_weight(
+    first: NDArray[np.float64] | None, second: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """The weights of rows that two share, whatever the unit of each; None where all count alike.
+
+    Raises
+    ------
+    Unavailable
+        If one of them weighs a row more than the other does: their difference would be one of weights, too.
+    """
+    if first is None and second is None:
+        return None
+    if first is None or second is None or not np.allclose(first / first.sum(), second / second.sum()):
+        raise Unavailable("The runs give the same questions different weights (column weight).")
+    return first
+
+
 def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, float]:
     """Ends of an interval of a difference, cut at the largest possible difference where that is known."""
     most = np.inf if metric.low is None or metric.high is None else metric.high - metric.low
@@ -685,18 +713,22 @@ def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, flo
 
 
 def _totals_and_weights(
-    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp], n_clusters: int
+    evidence: AnswerEvidence, metric: Metric, cluster: NDArray[np.intp] | None, n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and divisor of a mean for each cluster of the evidence's rows, shape (n_clusters,)."""
+    """Sum and divisor of a mean for each cluster, shape (n_clusters,); None: each row is one of its own."""
     if metric.pair_term is None:
         raise RuntimeError(f"{metric.id} has no terms")
     over_rows = metric.needs == "distribution" and metric.required_sums not in ORDERED_SUMS
     pairs = evidence.pairs_for(metric)
-    terms = metric.pair_term(pairs.confidence.astype(np.float64), pairs.correct)
+    terms = metric.pair_term(pairs.confidence.astype(np.float64, copy=False), pairs.correct)
     if metric.required_sums == "distances":
         terms = terms * evidence.length_of_scale
     if pairs.weight is not None:
         terms = terms * pairs.weight
+    if cluster is None and pairs is evidence.confidences.pairs:  # of one pair a row nothing is added up
+        one = np.broadcast_to(np.float64(1), terms.shape)
+        return terms, one if pairs.weight is None else pairs.weight
+    cluster = np.arange(n_clusters) if cluster is None else cluster
     unit_of_row = np.zeros(evidence.run.rows.height, np.intp)
     unit_of_row[evidence.confidences.pairs.rows] = cluster
     unit = unit_of_row[pairs.rows]
@@ -736,6 +768,7 @@ def _pair_by_question(
                 f"{first.run.label} and {second.run.label} share no usable {first.terms.question}."
             )
         sides.append((restrict_rows(first, at_first[usable]), restrict_rows(second, at_second[usable])))
+        _ = common_weight(sides[-1][0].weight, sides[-1][1].weight)
         repeated = repeated_question_keys(first.run)
         question_keys = (
             question_keys if repeated is None else repeated.gather(pl.Series(at_first, dtype=pl.UInt32))

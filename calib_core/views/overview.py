@@ -26,7 +26,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not evidences:
-        raise Unavailable("No run has one of these methods.")
+        raise Unavailable("No run has any of these methods.")
     result = summarise_runs(evidences)
     summaries = {(summary.run, summary.method): summary for summary in result.by_every_method}
     terms = common_terms(summary.terms for summary in result.by_every_method)
@@ -56,7 +56,8 @@ def _overview_row(run_summary: RunSummary, terms: Terms) -> dict[str, object]:
         "Method": METHODS[run_summary.method].heading,
         "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
-        "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
+        "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}"
+        f"{', weighted' if run_summary.weighted else ''}",
         terms.accuracy_title: format_percent(run_summary.accuracy),
         f"Mean {terms.confidence}": format_percent(run_summary.mean_confidence),
         "Brier": format_number(run_summary.brier),

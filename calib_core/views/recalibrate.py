@@ -79,7 +79,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
+        raise Unavailable(refused[0] if refused else "No run has any of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
@@ -185,4 +185,5 @@ def recalibration_tiles(result: Recalibration) -> list[Tile]:
 def _interval_text(difference: RecalibrationDifference | None) -> str:
     if difference is None:
         return ""
-    return f" 95 % interval of the difference: {format_interval(difference.low, difference.high, '+.4f')}."
+    interval = format_interval(difference.low, difference.high, "+.4f")
+    return f" Interval of the difference out of fold: {interval}."

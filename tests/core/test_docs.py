@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import pkgutil
 import re
 import shlex
 import sys
@@ -29,6 +30,7 @@ from pages.widgets.pages import PAGES
 TREE, _, PLACES = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Data flow")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS: Final = ROOT / "docs"
+MATHEMATICS: Final = (DOCS / "mathematics.md").read_text(encoding="utf-8")
 PASSED_OVER: Final = frozenset({".venv", "build", "node_modules", "fixtures", "generated"})
 """Folders whose Markdown is not ours to check."""
 
@@ -254,12 +256,31 @@ def test_the_pictures_are_those_of_the_pages_and_small() -> None:
             assert (image.format, image.size) == ("PNG", (picture.WIDTH, picture.HEIGHT))
 
 
-def test_the_mathematics_has_every_metric_and_method_and_modules_that_exist() -> None:
-    words = (DOCS / "mathematics.md").read_text(encoding="utf-8")
-    assert [id_ for id_ in (*METRICS, *METHODS) if f"`{id_}`" not in words] == []
-    modules = set(re.findall(r"`(calib_core[\w.]*)`", words))
-    assert len(modules) > 20
-    assert sorted(name for name in modules if importlib.util.find_spec(name) is None) == []
+def test_the_mathematics_has_every_metric_and_method() -> None:
+    assert [id_ for id_ in (*METRICS, *METHODS) if f"`{id_}`" not in MATHEMATICS] == []
+
+
+def test_what_computes_is_named_in_the_mathematics_and_exists() -> None:
+    names = set(re.findall(r"`(calib_core[\w.]*)`", MATHEMATICS))
+    assert len(names) > 50
+    for name in names:
+        pkgutil.resolve_name(name)
+    tests = {path.stem for path in (ROOT / "calib_core" / "inference").glob("[a-z]*.py")}
+    assert sorted(name for name in tests if f"`calib_core.inference.{name}." not in MATHEMATICS) == []
+
+
+def test_every_source_in_the_mathematics_is_a_reference_with_a_link() -> None:
+    words, _, listed = MATHEMATICS.partition("\n## References\n")
+    references = re.findall(
+        r"^- (\w[\w’'-]*).*?\((\d{4})\)(.*?)(?=\n- |\Z)", listed, re.MULTILINE | re.DOTALL
+    )
+    sources = " ".join(re.findall(r"\*From\*(.+?)(?=\*Computed|\n\n)", words, re.DOTALL)).replace("\n", " ")
+    cited = re.findall(r"([A-ZÀ-Ž][\w’'-]*)(?:, [A-ZÀ-Ž][\w-]*(?: [A-Z]\w+)?)*(?: et al\.)? (\d{4})", sources)
+    assert len(cited) > 50
+    assert sorted(set(cited) - {(author, year) for author, year, _ in references}) == []
+    # Some books, chapters and papers have neither DOI nor arXiv number.
+    unlinked = [(author, year) for author, year, rest in references if "](http" not in rest]
+    assert [author for author, _ in unlinked] == ["Bell", "Elkan", "Kish", "Platt", "Zadrozny"]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from calib_core.results.comparison import (
 )
 from calib_core.results.evidence import Evidence, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by
+from calib_core.results.recipe import joint_rows_text
 from calib_core.runs import Run
 from calib_core.views.comparison import comparison_view
 from calib_core.wording import as_clause
@@ -64,8 +65,8 @@ def compare(
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric are added. All use the top label.
 
-    Of a probability of yes, AUROC stands in place of accuracy, as a high share of yes is no merit, and the
-    best are by Brier score. Runs of both kinds are not compared with each other.
+    For a probability of yes, AUROC takes the place of accuracy, as a high share of yes is not a merit, and
+    the best are by Brier score. Runs of the two kinds are not compared with each other.
 
     Best: all that cannot be told apart from the best on common questions (paired t, Holm over all
     pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.
@@ -178,7 +179,10 @@ def _print_pairs(
         for pair in pairs
     ]
     if not as_json and (are_paired or not comparison.unpaired):
-        recipes = {metric: paired_recipe(comparison, metric) for metric in metrics}
+        rows = joint_rows_text(evidences.values())
+        recipes = {
+            metric: ", ".join(filter(None, (paired_recipe(comparison, metric), rows))) for metric in metrics
+        }
         ResultPrinter().print_pairs(comparison, names, recipes)
     return runner.finish(elements, as_json=as_json)
 

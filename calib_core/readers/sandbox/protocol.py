@@ -14,6 +14,7 @@ import json
 import socket
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
@@ -219,14 +220,22 @@ def unpack_reading(tree: Json, next_blob: NextBlob) -> Reading:
 def pack(value: object) -> tuple[Json, Iterator[Blob]]:
     """Return the tree of a dataclass, and its blobs, each made when it is consumed.
 
+    A column that has been consumed is let go of, so that it takes memory on one side only.
+
     Raises
     ------
     TypeError
         It holds a value of a type that is never sent.
     """
-    sources: list[Callable[[], Iterator[Blob]]] = []
+    sources = deque[Callable[[], Iterator[Blob]]]()
     tree = _pack_value(value, sources)
-    return tree, (blob for source in sources for blob in source())
+    return tree, _blobs(sources)
+
+
+def _blobs(sources: deque[Callable[[], Iterator[Blob]]]) -> Iterator[Blob]:
+    """Make the blobs of one source after another, each of which is let go of before the next one's turn."""
+    while sources:
+        yield from sources.popleft()()
 
 
 def unpack(kind: type[DataclassT], tree: Json, next_blob: NextBlob) -> DataclassT:
@@ -245,13 +254,13 @@ def unpack(kind: type[DataclassT], tree: Json, next_blob: NextBlob) -> Dataclass
         raise InvalidReadingError(str(error)) from None
 
 
-def _pack_value(value: object, sources: list[Callable[[], Iterator[Blob]]]) -> Json:
+def _pack_value(value: object, sources: deque[Callable[[], Iterator[Blob]]]) -> Json:
     if value is None or type(value) in (bool, int, float, str):
         return value
     match value:
         case pl.DataFrame():
             tree = _frame_layout(value)
-            sources.append(lambda: _frame_blobs(value, tree))
+            sources.extend(partial(_frame_blobs, value.select(group), slices) for group, slices in tree)
         case pl.Series():
             tree = _pack_value(value.to_frame(), sources)
         case np.ndarray():
@@ -286,14 +295,12 @@ def _slice_count(column: pl.Series) -> int:
     return max(1, min(column.len(), -(-int(column.estimated_size()) // SLICE_BYTES)))
 
 
-def _frame_blobs(frame: pl.DataFrame, layout: Json) -> Iterator[Blob]:
-    for group, slices in layout:
-        columns = frame.select(group)
-        ends = [frame.height * number // slices for number in range(slices + 1)]
-        for start, end in pairwise(ends):
-            stream = io.BytesIO()
-            columns.slice(start, end - start).write_ipc_stream(stream, compat_level=_OLDEST_LAYOUT)
-            yield stream.getbuffer()
+def _frame_blobs(columns: pl.DataFrame, slices: int) -> Iterator[Blob]:
+    ends = [columns.height * number // slices for number in range(slices + 1)]
+    for start, end in pairwise(ends):
+        stream = io.BytesIO()
+        columns.slice(start, end - start).write_ipc_stream(stream, compat_level=_OLDEST_LAYOUT)
+        yield stream.getbuffer()
 
 
 def _array_bytes(array: np.ndarray[Any, np.dtype[Any]]) -> Blob:

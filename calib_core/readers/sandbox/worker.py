@@ -144,6 +144,7 @@ def _ask_for_code(connection: socket.socket, dtype: str) -> None:
 def _send_reading(connection: socket.socket, reading: Reading) -> None:
     """Send a reading; none of it stays in this process."""
     tree, blobs = pack_reading(reading)
+    del reading  # the blobs have what is left to send
     protocol.send_json(connection, protocol.TREE_MESSAGE, {"tree": tree})
     for blob in blobs:
         protocol.send_message(connection, protocol.BLOB_MESSAGE, blob)

@@ -29,7 +29,17 @@ def test_recipes_say_that_corrections_were_applied(
     answer = make_caller(capsys)(verb, answers, "--corrections", fixes, "--json")
     assert answer.code == 0, answer.err
     assert all(RECIPE in element["recipe"] for element in answer.elements)
-    assert "Corrections of fixes.csv: 1 question left out, 1 corrected. By given:" in answer.err
+    assert "Corrections from fixes.csv: 1 question left out, 1 corrected. By given:" in answer.err
+
+
+def test_paired_differences_say_so(
+    tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers, fixes = files
+    other = write(tmp_path, "other.csv", ANSWERS.replace(",0.9", ",0.6"))
+    answer = make_caller(capsys)("compare", answers, other, "--pairs", "--corrections", fixes)
+    assert answer.code == 0, answer.err
+    assert " ".join(answer.out.split()).count(RECIPE) == 3
 
 
 def test_score_has_the_numbers_before(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +78,7 @@ def test_a_converted_file_keeps_them(
     output = tmp_path / "out.answers.jsonl"
     assert call("convert", answers, "--corrections", fixes, "-o", output).code == 0
     assert call("score", output, *words).element["value"] == expected
-    assert "Corrections of fixes.csv" in output.read_text(encoding="utf-8")
+    assert "Corrections from fixes.csv" in output.read_text(encoding="utf-8")
 
 
 def test_a_report_says_so_and_can_be_made_again(

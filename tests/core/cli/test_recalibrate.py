@@ -134,6 +134,22 @@ def test_the_rows_that_came_in_come_back_with_one_more_column(
     assert "has a column 'confidence.recalibrated' already" in answer.err
 
 
+@pytest.mark.parametrize(("note", "point"), [("x", ","), ("1.5", ".")])
+def test_the_new_column_has_the_decimal_commas_of_the_file(
+    note: str, point: str, call: Call, quiz: Path, tmp_path: Path
+) -> None:
+    written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
+    assert call("recalibrate", quiz, "-o", written).code == 0
+    table = write(tmp_path, "table.csv", f"id;confidence;note\ns;0,9;{note}\nt;;\n")
+    options = ("--map", "confidence=confidence:comma", "--apply", written)
+    assert call("recalibrate", table, *options, "-o", rows).code == 0
+    header, first, last = rows.read_text(encoding="utf-8").splitlines()
+    value = calib_core.RecalibrationMap.from_json(written.read_text(encoding="utf-8"))(0.9)
+    assert header == "id;confidence;note;confidence.recalibrated"
+    assert first == f"s;0,9;{note};{str(float(value)).replace('.', point)}"
+    assert last == "t;;;"
+
+
 def test_rows_of_a_table_are_written_as_they_came_or_not_at_all(
     call: Call, quiz: Path, tmp_path: Path
 ) -> None:
@@ -284,8 +300,11 @@ def test_one_map_needs_one_run_and_method(call: Call, quiz: Path, tmp_path: Path
             ["--apply", "none.json", "-o", "rows.parquet"],
             "none.json cannot be read (No such file or directory)",
         ),
-        (["--apply", "quiz.csv", "-o", "rows.parquet"], "quiz.csv is no map: expected a JSON document"),
-        (["--apply", "quiz.csv", "--python", "a.py", "-o", "rows.parquet"], "cannot go with --apply"),
+        (["--apply", "quiz.csv", "-o", "rows.parquet"], "quiz.csv is not a map: expected a JSON document"),
+        (
+            ["--apply", "quiz.csv", "--python", "a.py", "-o", "rows.parquet"],
+            "cannot be combined with --apply",
+        ),
         (["--folds", "1"], "folds"),
         (["--method", "verbal"], "verbal is not available"),
     ],
@@ -307,7 +326,7 @@ def test_an_input_is_never_overwritten(call: Call, quiz: Path, tmp_path: Path) -
     before = rows.read_bytes()
     answer = call("recalibrate", rows, "--apply", written, "-o", rows)
     assert (answer.code, rows.read_bytes()) == (2, before)
-    assert "would be lost" in answer.err
+    assert "would be overwritten" in answer.err
 
 
 @pytest.mark.parametrize("temperature", [0.7, 2.0])
@@ -345,4 +364,6 @@ def test_sums_are_refused_with_what_to_do(call: Call, tmp_path: Path) -> None:
     np.savez(tmp_path / "text.npz", probs=probs, target=target)
     answer = call("recalibrate", tmp_path / "text.npz")
     assert answer.code == 2
-    assert "recalibration by tokens is not available: Recalibration needs single confidences" in answer.err
+    assert (
+        "recalibration by tokens is not available: Recalibration needs individual confidences" in answer.err
+    )

@@ -25,7 +25,7 @@ def test_the_direction_and_the_clear_bins() -> None:
     assert found.clear.tolist() == [False, True]
     assert found.clear_over.tolist() == pytest.approx([0.0, 70.0])
     assert found.clear_under.tolist() == [0.0, 0.0]
-    assert found.chance_limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
+    assert found.limit.tolist() == pytest.approx([5.952, 8.079], abs=1e-3)
 
 
 def test_no_bins() -> None:
@@ -44,9 +44,9 @@ def test_calibrated_runs_rarely_have_a_clear_bin() -> None:
 def test_copies_change_no_bin() -> None:
     for off in (150, 175, 180, 181, 190, 220):
         once, thrice = binned((0.5, 400, off)), binned((0.5, 1200, 3 * off))
-        assert bin_gaps(thrice, 3).clear.tolist() == bin_gaps(once).clear.tolist()
-        assert bin_gaps(thrice, 3).chance_limit.tolist() == pytest.approx(
-            (3 * bin_gaps(once).chance_limit).tolist()
+        assert bin_gaps(thrice, design_effect=3).clear.tolist() == bin_gaps(once).clear.tolist()
+        assert bin_gaps(thrice, design_effect=3).limit.tolist() == pytest.approx(
+            (3 * bin_gaps(once).limit).tolist()
         )
 
 
@@ -59,3 +59,18 @@ def test_near_certain_bins_are_not_called_off_more_often(said: float, rows: int)
         if bin_gaps(binned((said, rows, right))).clear.any()
     )
     assert called <= 0.05
+
+
+def test_what_0_and_1_stand_for_is_rounding() -> None:
+    """A bin at 1.00 of which 1 in 500 is wrong is off by no more than .998 rounds away, one at 0 likewise."""
+    blocks = ((0.0, 500, 1), (0.5, 100, 50), (1.0, 500, 499))
+    exactly, found = bin_gaps(binned(*blocks)), bin_gaps(binned(*blocks), (1.0, -1.0))
+    assert exactly.clear.tolist() == [False, False, False]
+    assert found.rounding.tolist() == [1.0, 0.0, 1.0]
+    # z of .05/6 in each tail, variance Σ c(1 − c) ≤ 1: 2.394 √1 + (2.394² + 2)/6 + 1 of rounding.
+    at_end = 2.394 + 1.288 + 1
+    assert found.limit.tolist() == pytest.approx([at_end, exactly.limit[1], at_end], abs=1e-3)
+    assert (found.over - found.under).tolist() == (exactly.over - exactly.under).tolist()
+    copies = bin_gaps(binned((1.0, 1000, 998)), (0.0, -2.0), 2)
+    once = bin_gaps(binned((1.0, 500, 499)), (0.0, -1.0))
+    assert copies.limit.tolist() == pytest.approx((2 * once.limit).tolist())

@@ -330,3 +330,9 @@ def test_a_stated_certainty_stands_for_its_rounding_interval() -> None:
     alike = null(given_evidence(np.ones(500), np.arange(500) > 1, trial_of=once), "ece", Scheme())
     assert alike.p[0] is not None
     assert alike.p[0] > 0.3
+    # Rows that weigh 2 or 1: the wrong one weighs 1 of 750, which is less than the .005 that rounds to 1.
+    weights = np.where(np.arange(500) % 2, 1.0, 2.0)
+    right = np.arange(500) != 7
+    weighed = null(given_evidence(np.ones(500), right, weight=weights.tolist()), "ece", Scheme())
+    assert weighed.p[0] is not None
+    assert weighed.p[0] > 0.3

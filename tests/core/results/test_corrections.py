@@ -21,7 +21,12 @@ from calib_core.metrics import METRICS
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.corrections import correction_effect
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, survey_methods
+from calib_core.results.hidden_groups import hidden_groups
+from calib_core.results.judge_comparison import compare_judges
+from calib_core.results.methods_table import compare_methods
+from calib_core.results.overview import summarise_runs
 from calib_core.runs import AnswerRun
+from calib_core.views.methods import methods_recipe
 from core.cli_calls import write
 from core.readers.lm_eval_logs import choice_record, write_log
 from fixture_files import FIXTURES
@@ -192,6 +197,36 @@ def test_a_run_says_what_was_changed_and_its_recipe_does() -> None:
     assert pickle.loads(pickle.dumps(run)) == run  # noqa: S301  made above
 
 
+def test_joint_recipes_say_what_was_corrected() -> None:
+    rows = [
+        row | {"id": f"q{at}", "kind": "xy"[at % 2], "confidence": 0.1 + at % 8 / 10}
+        for at, row in enumerate(ANSWERS * 20)
+    ]
+    fixes = [{"id": "q1", "answer": "A"}, {"id": "q4", "leave_out": "yes"}]
+    first, second, plain = load(rows, fixes), load(rows, fixes), load(rows)
+    recipe = ", with corrections corrections: 1 left out, 1 corrected"
+    assert recipe in cc.compare([first, second]).recipe
+    assert "corrections" not in cc.compare([plain, plain]).recipe
+    evidences = {name: gather_evidence(run, "given") for name, run in (("a", first), ("b", second))}
+    assert recipe in hidden_groups(evidences).recipe
+    assert recipe in methods_recipe(compare_methods({name: [one] for name, one in evidences.items()}))
+    assert f"; {recipe[2:]}; " in summarise_runs({name: (one,) for name, one in evidences.items()}).recipe
+    other = load(rows, [*fixes, {"id": "q6", "leave_out": 1}])
+    assert ", with corrections corrections" in cc.compare([first, other]).recipe
+    assert "left out" not in cc.compare([first, other]).recipe
+
+
+def test_a_comparison_of_judges_says_what_was_corrected() -> None:
+    rows = [
+        {"id": f"q{at}", "judge": "pass" if at % 3 else "fail", "human": "pass" if at % 4 else "fail"}
+        for at in range(60)
+    ]
+    first, second = load(rows, [{"id": "q1", "leave_out": 1}]), load(rows)
+    recipe = compare_judges(first, second).recipe
+    assert recipe.endswith("n=59, with corrections corrections: 1 left out, 0 corrected")
+    assert compare_judges(second, second).recipe.endswith("n=60")
+
+
 def test_without_corrections_there_is_no_effect() -> None:
     run = load(ANSWERS)
     assert run.corrections is None
@@ -275,7 +310,7 @@ def test_an_outcome_without_an_answer_cannot_be_judged_again() -> None:
     with pytest.raises(Refused) as refused:
         load(rows, [{"id": "q1", "gold": "B"}])
     assert "corrections, row 1, column 'gold'" in str(refused.value)
-    assert "stores whether the answer to 'q1' is right, and no answer" in str(refused.value)
+    assert "stores whether the answer to 'q1' is right, but no answer" in str(refused.value)
     assert "Give the outcome instead, in a column correct (1 or 0)" in str(refused.value)
     run = load(rows, [{"id": "q1", "correct": 0}])
     assert run.rows["correct"].to_list() == [False, False, False, True]
@@ -295,9 +330,7 @@ def test_free_text_that_was_never_compared_is_not_called_wrong() -> None:
         {"id": f"q{at}", "prediction": text, "correct": at % 2, "confidence": 0.5}
         for at, text in enumerate(["the old bridge", "a river", "in spring", "by boat"])
     ]
-    with pytest.raises(
-        Refused, match="whether a text that differs from the corrected one is wrong is not known"
-    ):
+    with pytest.raises(Refused, match="unknown whether a text that differs from the corrected one is wrong"):
         load(rows, [{"id": "q1", "gold": "a stream"}])
     assert load(rows, [{"id": "q0", "gold": "the old bridge"}]).rows["correct"][0] is True
 

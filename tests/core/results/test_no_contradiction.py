@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calib_core.edges import Scheme
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, VERDICT_WORDS
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, VERDICT_WORDS, Verdict
 from calib_core.results.evidence import AnswerEvidence
 from calib_core.results.gate import Rule, check_limit, measure
 from calib_core.results.reliability import reliability_diagram
@@ -19,7 +19,10 @@ from core.run_builders import given_evidence
 
 N_RUNS: Final = 200
 P: Final = re.compile(r"p ([=<≤]) (\d+(?:\.\d+)?(?:e-?\d+)?)")
-NOT_CLEAR: Final = ("not off by more than chance", "within chance", "no evidence of miscalibration")
+AVERAGES: Final = re.compile(r"states \S+ % on average and is right \S+ %")
+MEAN_GAP: Final = r"than accuracy by (\S+) on average"
+MEAN_SIZE: Final = r"by (\S+) on average in all"
+NOT_CLEAR: Final = ("off by no more than chance", "within chance", "no evidence of miscalibration")
 CLEAR: Final = (
     *(
         "higher than accuracy",
@@ -27,7 +30,12 @@ CLEAR: Final = (
         "confidences are too high and",
         "confidences are too low and",
     ),
-    *("Single confidences are off", "single confidences are off", "spread too far", "spread too little"),
+    *(
+        "Individual confidences are off",
+        "individual confidences are off",
+        "spread too far",
+        "spread too little",
+    ),
     *("is clear", "beyond chance", "clearly"),
 )
 
@@ -66,6 +74,14 @@ def claims(text: str) -> list[tuple[str, float, bool]]:
     return found
 
 
+def assert_numbers_agree(verdict: Verdict, diagram: str, run: str) -> None:
+    """Two sentences give the same averages, and no mean gap exceeds the mean size of gaps."""
+    assert AVERAGES.findall(diagram) == AVERAGES.findall(run), (diagram, run)
+    level, in_all = (re.search(pattern, verdict.reason) for pattern in (MEAN_GAP, MEAN_SIZE))
+    if level and in_all:
+        assert float(level[1]) <= float(in_all[1]), verdict.reason
+
+
 def assert_words_agree(evidence: AnswerEvidence, text: str) -> None:
     """The text has no other verdict's words; but bins may be over- or under-confident."""
     kind = evidence.verdict.kind
@@ -91,12 +107,9 @@ def test_no_sentence_contradicts_another(part: int) -> None:
         evidence = made_run(seed)
         verdict, scheme = evidence.verdict, Scheme("width", 10)
         ece = score(evidence, "ece", scheme)
-        sentences = [
-            verdict.reason,
-            reliability_diagram(evidence, "ece", scheme).headline,
-            run_verdict(evidence).headline,
-            ece.remark or "",
-        ]
+        diagram, run = reliability_diagram(evidence, "ece", scheme).headline, run_verdict(evidence).headline
+        assert_numbers_agree(verdict, diagram, run)
+        sentences = [verdict.reason, diagram, run, ece.remark or ""]
         for limit in (0.01, 0.05):
             check = check_limit(Rule("max", "ece", limit), measure(evidence, "ece", scheme))
             sentences.append(check.reason)

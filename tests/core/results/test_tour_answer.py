@@ -133,6 +133,19 @@ def test_the_numbers_of_the_fullest_bin() -> None:
     assert step.to_frame()["right"].to_list() == [0.6]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "verdict"),
+    [(1, "as often as the model says, as far as 500"), (12, "less often than the model says, by more than")],
+)
+def test_a_bin_of_stated_certainty(wrong: int, verdict: str) -> None:
+    """1.00 stands for .995 and more, of which 1 wrong answer in 500 shows nothing."""
+    step = make_step("bin", block_answers((1.0, 500, 500 - wrong)))
+    assert step.sentences[0].endswith(" percentage points of chance and rounding.")
+    assert verdict in step.sentences[1]
+    all_right = make_step("bin", block_answers((1.0, 500, 500)))
+    assert all_right.sentences[0].endswith("give or take 0.2 percentage points of chance.")
+
+
 def test_one_row() -> None:
     step = make_step("bin", block_answers((0.9, 1, 1)))
     assert "holds 1 answer with a mean confidence of 90.0 %: calibrated" in step.sentences[0]
