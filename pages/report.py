@@ -51,7 +51,7 @@ from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.figure import side_by_side
-from pages.widgets.multiselect import multiselect
+from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
 from pages.widgets.pages import has_confidence
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
 from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with, show_run_shortcuts
@@ -134,12 +134,12 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         "nothing to show for these runs are left out and listed.",
         placeholder="Choose a section",
     )
+    offer = MultiselectOffer("reported", list(titles))
     selected: list[str] = []
     try:
-        selected = multiselect(
+        selected = limited_multiselect(
             url_state,
-            "reported",
-            list(titles),
+            offer,
             label="Runs",
             title_of=lambda id_: titles[id_],
             default=[run.id for run in runs_to_report(url_state, runs)],
@@ -147,7 +147,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
             placeholder="Choose a run",
         )
     finally:  # also below a list that was emptied
-        show_run_shortcuts("reported", runs, titles, selected, len(runs))
+        show_run_shortcuts(url_state, offer, runs, titles, selected)
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
         tuple(id_ for id_ in titles if id_ in selected),

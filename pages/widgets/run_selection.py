@@ -196,36 +196,43 @@ def _pick_run_ids(url_state: UrlState, runs: Sequence[LoadedRun], limit: tuple[i
             placeholder="Choose a run",
         )
     finally:  # also below a list that was emptied
-        show_run_shortcuts("runs", runs, names, run_ids, max_runs)
+        show_run_shortcuts(url_state, offer, runs, names, run_ids)
     if offer.limit:
         st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
     return run_ids
 
 
 def show_run_shortcuts(
-    key: str, runs: Sequence[LoadedRun], names: Mapping[str, str], chosen: Sequence[str], max_runs: int
+    url_state: UrlState,
+    offer: MultiselectOffer,
+    runs: Sequence[LoadedRun],
+    names: Mapping[str, str],
+    chosen: Sequence[str],
 ) -> None:
     """Draw what chooses a person's own runs alone, or a single one, and what takes that back.
 
     Parameters
     ----------
-    key : str
-        Of the list of runs (`multiselect`).
+    url_state : UrlState
+        The run that was chosen on a page of one run has a button of its own.
+    offer : MultiselectOffer
+        The list of runs.
     runs : Sequence of LoadedRun
         Those offered; nothing is drawn of a single one.
     names : Mapping of str to str
         Run id → the name that the list shows.
     chosen : Sequence of str
         Ids of those chosen now.
-    max_runs : int
-        How many can be chosen.
     """
-    ids, own = [run.id for run in runs], [run.id for run in runs if run.file.is_uploaded]
-    mine = own[:max_runs] if len(own) < len(ids) else []
+    key, ids, studied = offer.key, list(offer.allowed), url_state.initial.get("run", "")
+    own = [run.id for run in runs if run.file.is_uploaded]
+    mine = own[: offer.limit[0] if offer.limit else None] if len(own) < len(ids) else []
     before, set_to = st.session_state.get(f"_{key}_before", ((), None))
     with st.container(horizontal=True, gap="small", key=f"{key}_shortcuts"):
         if mine and {*mine} != {*chosen}:
             _shortcut_button(key, "Only mine", mine, chosen, "Only the runs of the files that you uploaded.")
+        if len(ids) > 1 and studied in ids and [studied] != chosen:
+            _shortcut_button(key, "Only this", [studied], chosen, escape_markdown(names[studied]))
         if len(ids) > 1:
             st.menu_button(
                 "Only one",

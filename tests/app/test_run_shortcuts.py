@@ -66,6 +66,17 @@ def test_only_one_and_back(at: AppTest) -> None:
     assert chosen(at) == sorted([*MINE, THEIRS[0]]), "as they were chosen, not all"
 
 
+def test_only_this_is_the_run_of_the_pages_of_one_run(at: AppTest) -> None:
+    at = go(choose(go(at, "reliability"), "run", THEIRS[1]), "comparison")
+    assert labels(at) == ["Only mine", "Only this"]
+    assert at.button(key="runs_only-this").help == "t1"
+    press(at, "runs_only-this")
+    assert chosen(at) == [THEIRS[1]]
+    assert labels(at) == ["Only mine", "Undo"]
+    press(at, "runs_undo")
+    assert len(chosen(at)) == 4
+
+
 def test_another_choice_leaves_nothing_to_take_back(at: AppTest) -> None:
     press(at, "runs_only-mine")
     choose(at, "runs_shown", [MINE[0]])

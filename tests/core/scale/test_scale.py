@@ -241,6 +241,15 @@ def read_with(
         return [outcome for _, outcome in reader.read_all(requests)]
 
 
+def test_the_data_of_a_file_read_in_blocks_have_the_name_that_is_given(folder: Path) -> None:
+    request, survey = surveyed(folder / "whole.npz")
+    request = replace(request, options=readers.ReadOptions(dataset="code"))
+    done = ((unit, do_unit(request, survey, unit)) for unit in units_of(0, survey, 1))
+    reading = cluster_module._combine(request, survey, done)
+    assert isinstance(reading, Reading)
+    assert [run.label for run in reading.good_runs] == ["m · code"]
+
+
 def test_workers_give_the_bits_of_one_process_and_nothing_is_done_twice(
     folder: Path, cluster: Any, tmp_path: Path
 ) -> None:
