@@ -39,7 +39,8 @@ def test_the_interval_note_names_only_drawn_metrics() -> None:
     assert note("ece", "accuracy") == f"{told}93 to 100 % of data sets for ECE, {accuracy}"
     both = "93 to 100 % of data sets for ECE, in 92 to 100 % of data sets for Brier."
     assert note("ece", "brier") == f"{told}{both}"
-    assert note("accuracy", "mce") == ""
+    assert note("accuracy", "mce") == f"{told}90 to 98 % of data sets for accuracy."
+    assert note("brier_skill", "mce") == ""
 
 
 def test_the_grey_area_is_explained_where_it_is_drawn() -> None:
