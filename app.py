@@ -158,7 +158,7 @@ def show_not_loaded(files: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> N
 
 
 def show_judges(runs: Sequence[LoadedRun]) -> None:
-    """Draw a link to each run that is no confidence, but a judge's labels beside people's."""
+    """Draw a link to each run that has no confidence, but a judge's labels beside people's."""
     page = PAGES["judge"]
     with st.container(key="judges", gap="xxsmall"):
         for run in runs[:_MAX_JUDGES]:

@@ -46,10 +46,10 @@ HEADER: Final = (
 )
 INTRODUCTION: Final = (
     "Written by `python benchmarks/first_page.py`. A folder of {files:,} files of {rows} rows ({size:.0f} "
-    "MB): logs of lm-evaluation-harness of {models} models, a file a subject, and plain tables. Each way in "
-    "a process of its own; seconds from the start of the page's script, the app's imports included, the "
-    "fastest of {times}. First page: Start is drawn. All read: since the same start. Then a click: the page "
-    "once more, with all files. The first way is how files were read before, two at a time."
+    "MB): logs of lm-evaluation-harness of {models} models, one file per subject, and plain tables. Each "
+    "way in its own process; seconds from the start of the page's script, the app's imports included, the "
+    "fastest of {times}. First page: Start is drawn. All read: since the same start. Then a click: the "
+    "page once more, with all files. The first way is how files were read before, two at a time."
 )
 
 

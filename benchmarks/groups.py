@@ -394,10 +394,11 @@ def page() -> list[str]:
         "## The gap of the group that is named the worst",
         "",
         (
-            "The same groups, over-confident by 0, by 0.1, or by 0 to 0.2. Named is the largest gap among "
-            f"the clear, in so many of {REPEATS_OF_WORST} data sets. In so many no interval of a named group "
-            "misses its true gap: the 95 % interval of that group alone, and one of 20 that hold together "
-            "(Bonferroni), which the page shows. Last: all 20 of these hold."
+            f"The same groups, over-confident by 0, by 0.1, or by 0 to 0.2. Share of {REPEATS_OF_WORST} "
+            "data sets in which a group is named, the one with the largest clear gap. Then the share in "
+            "which no interval of a named group misses its true gap: the 95 % interval of that group "
+            "alone, and one of 20 that hold together (Bonferroni), which the page shows. Last: all 20 of "
+            "these hold."
         ),
         "",
         *table(["confidences", "off", "named", "alone", "together", "all hold"], worst),
@@ -405,8 +406,8 @@ def page() -> list[str]:
         "## A group of one eighth of the rows against the rest, at equal confidence",
         "",
         (
-            "p ≤ .05 in so many of the data sets in which the group has 30 rows, and the 95 % interval holds "
-            "the true difference in so many."
+            "Share of the data sets in which the group has 30 rows with p ≤ .05, and share in which the 95 % "
+            "interval holds the true difference."
         ),
         "",
         *table(["confidences", "off", "n = 300", "n = 1,000", "n = 3,000", "n = 10,000"], rests),
@@ -428,7 +429,7 @@ def page() -> list[str]:
         "",
         "## Stated changes of ECE between two runs on the same questions",
         "",
-        "A change is stated in so many data sets: for one pair of runs; on any of four pairs after Holm.",
+        "Share of data sets with a stated change: for one pair of runs; on any of four pairs after Holm.",
         "",
         *table(["runs", "true change", "n = 100", "n = 300", "n = 1,000"], changes),
         "",

@@ -547,12 +547,12 @@ def labels_needed() -> Iterator[str]:
     """What more labels would bring."""
     yield from ("", "## Labels needed", "")
     yield (
-        "Half the length of intervals with more labels, in points: foretold from the labels at hand / found; "
-        f"means over {REPEATS // 2:,} data sets. Sensitivity .85."
+        "Half the length of intervals with more labels, in points: predicted from the labels already "
+        f"given / found; means over {REPEATS // 2:,} data sets. Sensitivity .85."
     )
     yield ""
     yield from table(
-        ("rows", "pass", "labels at hand", "labels more", "PPI++", "labelled alone", "agreement"),
+        ("rows", "pass", "labels given", "labels more", "PPI++", "labelled alone", "agreement"),
         (
             (
                 design,
@@ -594,7 +594,7 @@ def orders() -> Iterator[str]:
     """Verdicts that turn with the order."""
     yield from ("", "## Both orders", "")
     yield (
-        "Share of data sets in which verdicts lean clearly to a place: a judge that errs in 20 % of its "
+        "Share of data sets in which verdicts clearly favour a place: a judge that errs in 20 % of its "
         "verdicts, and takes the first answer anyway in a share of them."
     )
     yield ""

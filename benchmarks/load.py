@@ -460,11 +460,11 @@ def lines_of_large_run(folder: Path, rows: int) -> Iterator[str]:
     yield f"## A run of {rows:,} rows"
     yield ""
     yield (
-        f"One Parquet file ({size:.0f} MB: id, confidence, correct; nearly every confidence is another) and "
-        "the page Reliability. First start: nothing is kept on disk. Next start: what the first kept. The "
-        f"page is asked for as soon as the server answers. M = {BINS[-1]} is the first whose bins are no "
-        "sums of the finest ones, so that some rows are sorted; another session comes after it. Memory: when "
-        "all that was read is kept on disk."
+        f"One Parquet file ({size:.0f} MB: id, confidence, correct; nearly every confidence is different) "
+        "and the page Reliability. First start: nothing is kept on disk. Next start: what the first kept. "
+        f"The page is asked for as soon as the server answers. M = {BINS[-1]} is the first whose bins are "
+        "not sums of the finest ones, so that some rows are sorted; another session comes after it. "
+        "Memory: when all that was read is kept on disk."
     )
     yield ""
     titles_ = (
@@ -497,8 +497,8 @@ def lines_of_many_runs(folder: Path, runs: int) -> Iterator[str]:
     yield ""
     yield (
         f"As many Parquet files of {ROWS_OF_A_RUN:,} rows, all read {read:.1f} s after the first page was "
-        "asked for. Then every page in a session of its own, which is the first to ask for it, and in a "
-        f"second one; {titles()[SLOWEST]}, which tests every pair of runs, comes last. A session waits "
+        "asked for. Then every page in its own session, which is the first to ask for it, and in a second "
+        f"one; {titles()[SLOWEST]}, which tests every pair of runs, comes last. A session waits "
         f"{WAITING_SECONDS:.0f} s at most."
     )
     yield ""

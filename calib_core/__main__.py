@@ -75,7 +75,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "recalibrate": Verb(
             ("calib_core.cli.commands.recalibrate", "recalibrate"),
-            "Fit a map from confidence to accuracy, judge it out of fold, and apply it.",
+            "Fit a map from confidence to accuracy, evaluate it out of fold, and apply it.",
         ),
         "compare": Verb(
             ("calib_core.cli.commands.compare", "compare"),
@@ -87,7 +87,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "threshold": Verb(
             ("calib_core.cli.commands.threshold", "threshold"),
-            "Find the confidence from which on answers are right often enough, with a guarantee.",
+            "Find the confidence threshold above which answers are right often enough, with a guarantee.",
         ),
         "judge": Verb(
             ("calib_core.cli.commands.judge", "judge"),
@@ -95,7 +95,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "gate": Verb(
             ("calib_core.cli.commands.gate", "gate"),
-            "Check rules for a pipeline: limits of metrics, locked thresholds, and no worse than a baseline.",
+            "Check rules in a pipeline: metric limits, locked thresholds, no worse than a baseline.",
         ),
         "reduce": Verb(
             ("calib_core.cli.commands.reduce", "reduce"),
@@ -111,7 +111,7 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "cache": Verb(
             ("calib_core.cli.commands.cache", "cache"),
-            "Show or clear what is kept of files that were read, for the next start.",
+            "Show or clear the cache of files that were read.",
         ),
         "app": Verb(
             ("calib_core.cli.commands.app", "app"),
@@ -144,7 +144,7 @@ def _new_app(**settings: Any) -> typer.Typer:  # noqa: ANN401  as Typer takes th
             "Can a language model's confidence be believed? Exit code 0: done; 1: a rule of gate is broken; "
             "2: refused; 3: bad rows found."
         ),
-        epilog="--version prints the version, and --quiet after a verb leaves out progress and remarks.",
+        epilog="--version prints the version; --quiet after a verb suppresses progress and remarks.",
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -101,7 +101,7 @@ def explains_keywords(function: Callable[_ParametersT, _ResultT]) -> Callable[_P
                 likely = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, known, 1)), "")
                 hint = f" Is {likely} meant?" if likely in known else ""
                 raise TypeError(
-                    f"{function.__name__} takes no keyword {name!r}.{hint} It takes {', '.join(known)}."
+                    f"{function.__name__} has no keyword {name!r}.{hint} Its keywords are {', '.join(known)}."
                 )
         return function(*args, **keywords)
 
@@ -124,6 +124,7 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     gold_columns: Mapping[str, str] | None = None,
     corrections: Rows = None,
     skip_bad_rows: bool = False,
+    needs_outcomes: bool = True,
     **arrays: Any,  # noqa: ANN401  whatever NumPy takes
 ) -> list[Run]:
     """Load the runs of a file, a table or arrays.
@@ -172,6 +173,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         corrected, perhaps with a `reason`; as --corrections. A run says in `corrections` what was changed.
     skip_bad_rows : bool
         Whether to leave bad rows out instead of refusing the file.
+    needs_outcomes : bool
+        Whether rows without any outcome are refused; False to apply a map to them (`Recalibration.apply`).
     **arrays
         Columns as arrays of one length, if there is no `source`: `confidence=`, `correct=`, `id=` and so on,
         or `event_prob=` and `event=`. Series with an index are paired by it. For a token-level run `probs=`,
@@ -213,7 +216,12 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
     with _opened(given, name, format, table, missing) as opened:
         read = _reader(opened, options, corrections)
         try:
-            runs = usable_runs(read(AS_IT_LIES), skip_bad_rows=skip_bad_rows, read_again=read, needs="judge")
+            runs = usable_runs(
+                read(AS_IT_LIES),
+                skip_bad_rows=skip_bad_rows,
+                read_again=read,
+                needs="judge" if needs_outcomes else "confidences",
+            )
         except BadRowsFound as bad:
             problems = [
                 replace(
@@ -264,7 +272,7 @@ def check(  # noqa: PLR0913  one parameter an option, as on the command line
     Raises
     ------
     calib_core.errors.Refused
-        If the file does not exist, or is nothing that can be read.
+        If the file does not exist, or cannot be read.
 
     Examples
     --------
@@ -291,12 +299,16 @@ def _source_or_arrays(source: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN4
     if source is None and arrays:
         return arrays
     if "gold" in arrays:
-        raise TypeError("gold as an array goes with arrays by name; beside a file, name a table.")
+        raise TypeError(
+            "gold can be an array only where the other columns are arrays; with a file, name a table."
+        )
     if "dataset" in arrays:
-        raise TypeError("dataset as an array goes with arrays by name; beside a file, give one name.")
+        raise TypeError(
+            "dataset can be an array only where the other columns are arrays; with a file, give one name."
+        )
     if "correct" in arrays:
         raise TypeError(
-            "correct as an array goes with an array of confidences; of a file or table, name the column: "
+            "correct as an array needs confidence as an array; for a file or table, name the column: "
             'columns={"COLUMN": "correct"}.'
         )
     if unknown := [name for name in arrays if name not in (*ANSWER_SCHEMA, *TOKEN_ARRAYS, "target")]:
@@ -385,7 +397,7 @@ def _unknown_keyword_text(given: str) -> str:
     likely = get_close_matches(given.lower().replace("_", ""), bare, 1)
     hint = f" Is {bare[likely[0]]} meant?" if likely else ""
     return (
-        f"load takes no keyword {given!r} beside a file or table.{hint} Its keywords are {', '.join(known)}; "
+        f"load has no keyword {given!r} for a file or table.{hint} Its keywords are {', '.join(known)}; "
         "columns as arrays are taken in place of a file or table."
     )
 
@@ -405,7 +417,7 @@ def _write(values: Values, stem: Path) -> Path:
 
 
 def _evidence(run: Run, method: str | None, options: MethodOptions | None = None) -> Evidence:
-    """The run as seen by a method; by default by the one that stands for the run in the app."""
+    """The run as seen by a method; by default by its default method."""
     run = as_run(run)
     if method is None:
         evidence = default_evidence(run)
@@ -470,8 +482,8 @@ def score(
     run : AnswerRun or TokenRun
         A run from `load`.
     method : str, optional
-        Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the one
-        that stands for the run in the app.
+        Id of a confidence method, a key of `calib_core.methods.METHODS` or "given.NAME"; by default the
+        run's default method in the app.
     metric : str, optional
         Id of a metric, a key of `calib_core.metrics.METRICS`; by default all that the run has.
     bins : int
@@ -591,7 +603,7 @@ def verdict(
 ) -> RunVerdict:
     """Judge whether one run's confidence can be believed: over- or under-confident, or no such evidence.
 
-    Of the probability of an event, it says whether yes is expected too often or too rarely.
+    For the probability of an event, it says whether yes is expected too often or too rarely.
 
     Parameters
     ----------
@@ -741,8 +753,8 @@ def concentration(
 def abstention(run: Run, *, method: str | None = None) -> AbstentionCurve:
     """Follow the accuracy of the answered questions as the model answers only when it is confident.
 
-    Of the probability of an event, it is the precision of what is called yes: the share of yes among the rows
-    from each probability on.
+    For the probability of an event, it is the precision of what is called yes: the share of yes among the
+    rows with at least each probability.
 
     Parameters
     ----------
@@ -783,7 +795,7 @@ def sampling(
     repeats : int
         Number of subsets drawn for each N', at least 1.
     seed : int
-        Of the draws, at least 0.
+        Seed of the draws, at least 0.
 
     Returns
     -------
@@ -797,7 +809,7 @@ def sampling(
         For a number of samples below 1.
     """
     if sizes is not None and min(sizes, default=0) < 1:
-        raise ValueError(f"sizes are one or more numbers of samples, each at least 1, not {list(sizes)}")
+        raise ValueError(f"sizes must be one or more numbers of samples, each at least 1, not {list(sizes)}")
     metrics = tuple(dict.fromkeys((metric, BRIER.id)))
     return sample_size_sweep(
         as_run(run), SamplingPlan(None if sizes is None else tuple(sizes), repeats, seed, metrics=metrics)
@@ -808,18 +820,18 @@ def sampling(
 def threshold(
     run: Run, *, accuracy: float = 0.9, confidence: float = 0.95, method: str | None = None
 ) -> GuaranteedThreshold:
-    """Find the confidence from which on answers are right often enough, with a guarantee.
+    """Find the confidence threshold above which answers are right often enough, with a guarantee.
 
-    Of the probability of an event, it is the one from which on yes is true often enough.
+    For the probability of an event, it is the one above which yes is true often enough.
 
     Parameters
     ----------
     run, method
         As in `score`.
     accuracy : float
-        That the answered questions should have, or the precision of what is called yes, in [0, 1].
+        Target accuracy of the answered questions, or precision of what is called yes, in [0, 1].
     confidence : float
-        Of the guarantee, in (0, 1).
+        Confidence of the guarantee, in (0, 1).
 
     Returns
     -------
@@ -849,9 +861,9 @@ def threshold_cost(
     run, method
         As in `score`.
     cost_wrong : float
-        Of a wrong answer, above 0, in any unit; a right answer is free.
+        Cost of a wrong answer, above 0, in any unit; a right answer is free.
     cost_handed_on : float
-        Of a question that is handed on instead of answered, 0 or more, in the same unit.
+        Cost of a question that is handed on instead of answered, 0 or more, in the same unit.
 
     Returns
     -------
@@ -883,21 +895,21 @@ def judge(
     passing : sequence of str
         The labels that pass; "pass", "yes", "true", "correct" and the like are known.
     by : str, optional
-        A column by whose groups it is measured, too: "subject", or one of the file.
+        A column for each of whose groups it is measured, too: "subject", or one of the file.
     labels_name : {"place", "answer"}, optional
-        In pairs that are judged in both orders, whether a label such as "A" names the answer shown first, or
-        the same answer in both; by default what people's labels of such pairs show.
+        For pairs judged in both orders, whether a label such as "A" names the answer shown first, or the
+        same answer in both orders; by default what people's labels of such pairs show.
 
     Returns
     -------
     JudgeResult
-        Its `agreement`, `pass_rates` and `fairness` are results of their own.
+        Its `agreement`, `pass_rates` and `fairness` are separate results.
 
     Raises
     ------
     calib_core.errors.Unavailable
-        If judge and people have fewer than two labelled rows or no label in common, nothing called `by`
-        groups the rows, or no label is one of `passing`.
+        If judge and people have fewer than two labelled rows or no label in common, there is no
+        grouping `by`, or no label is one of `passing`.
     """
     return judge_result(as_run(run), passing, by, labels_name)
 
@@ -933,7 +945,7 @@ def recalibrate(
     folds: int = DEFAULT_FOLDS,
     seed: int = DEFAULT_SEED,
 ) -> Recalibration:
-    """Fit a map of the confidences, and judge it on questions that it was not fitted to.
+    """Fit a map of the confidences, and evaluate it on questions that it was not fitted to.
 
     Parameters
     ----------
@@ -944,7 +956,7 @@ def recalibrate(
     folds : int
         2 to 50. All rows of a question are in one fold.
     seed : int
-        By which questions are dealt into folds, at least 0.
+        Seed by which questions are assigned to folds, at least 0.
 
     Returns
     -------
@@ -973,8 +985,8 @@ def compare(
     """Compare runs by accuracy and Brier score, and find the best by paired differences.
 
     Runs whose probability is that of an event are compared by AUROC and Brier score, since a high share of
-    yes is no merit. Runs of answers and of events are not compared with each other: those of the kind that
-    more points have are, the others are in `unavailable`.
+    yes is not a merit. Runs of answers and of events are not compared with each other: only those of the
+    more frequent kind are compared, and the others are in `unavailable`.
 
     Parameters
     ----------
@@ -1055,7 +1067,7 @@ def compare_methods(
         for name, run in _keyed(runs).items()
     }
     if not any(evidences.values()):
-        raise Unavailable("No run of answers has one of these methods.")
+        raise Unavailable("No run of answers has any of these methods.")
     return methods_table_of(evidences, Scheme(binning, bins), judged_choice=judged)
 
 
@@ -1077,7 +1089,7 @@ def groups(
         Runs of answers.
     by : str, optional
         "subject", a column's name, or a fact such as "shots" in which the runs differ; by default the first
-        of those there are.
+        that there is.
     method, metric, bins, binning
         As in `score`; without a method, the first run's.
 
@@ -1088,14 +1100,12 @@ def groups(
     Raises
     ------
     calib_core.errors.Unavailable
-        If nothing groups these runs, nothing of this name does, or the method or metric is missing.
+        If these runs have no groups, or no grouping of this name, or the method or metric is missing.
     """
     keyed = {name: run for name, run in _keyed(runs).items() if isinstance(run, AnswerRun)}
     choices = group_by_choices(keyed)
     if not choices:
-        raise Unavailable(
-            "These runs have no groups: neither a column nor a fact about the runs splits them."
-        )
+        raise Unavailable("These runs have no groups: no column and no property of the runs divides them.")
     group_by = _named_grouping(choices.values(), by)
     method = method or default_evidence(next(iter(keyed.values()))).method.id
     evidences = {name: gather_evidence(run, method) for name, run in keyed.items()}
@@ -1112,7 +1122,9 @@ def _named_grouping(choices: Iterable[GroupBy], by: str | None) -> GroupBy:
     if by is None:
         return next(iter(by_title.values()))
     if by not in by_title:
-        raise Unavailable(f"Nothing called “{by}” groups these runs. There is {join_names(list(by_title))}.")
+        raise Unavailable(
+            f"There is no grouping “{by}” for these runs. Choose {join_names(list(by_title), 'or')}."
+        )
     return by_title[by]
 
 

@@ -444,13 +444,15 @@ def validate_pairs(
     if c.dtype.kind != "f" or c.dtype.itemsize > 8:
         c = c.astype(np.float64)
     if c.ndim != 1 or c.shape != y.shape:
-        raise ValueError(f"confidence and correct: two lists of one length, not {c.shape} and {y.shape}")
+        raise ValueError(
+            f"confidence and correct must be two flat lists of the same length, not {c.shape} and {y.shape}"
+        )
     classes = None if group is None else np.array(group, np.int32)
     values, is_correct = _validate_confidences(c, copy=copy), _validate_outcomes(y, copy=copy)
     if classes is not None and (
         classes.shape != c.shape or bool(np.any((classes < 0) | (classes >= n_groups)))
     ):
-        raise ValueError(f"a class is one whole number a pair, from 0 to {n_groups - 1}")
+        raise ValueError(f"classes must be whole numbers from 0 to {n_groups - 1}, one per pair")
     return RawPairs(values, is_correct, classes)
 
 
@@ -468,7 +470,7 @@ def _validate_confidences(c: Floats, *, copy: bool) -> Floats:
                 return _validate_confidences(c, copy=True)  # in which −0.0 becomes 0
             bits[chunk][bits[chunk] == bits_of_minus_0] = 0
             if bits[chunk].max() > bits_of_one:
-                raise ValueError("a confidence is a number from 0 to 1")
+                raise ValueError("confidences must be numbers from 0 to 1")
     return values
 
 
@@ -481,7 +483,7 @@ def _validate_outcomes(y: NDArray[Any], *, copy: bool) -> NDArray[np.bool_]:
         is_correct[chunk] = y[chunk] == 1
         n_right, n_wrong = np.count_nonzero(is_correct[chunk]), np.count_nonzero(y[chunk] == 0)
         if n_right + n_wrong < is_correct[chunk].size:
-            raise ValueError("an outcome is 0 or 1")
+            raise ValueError("outcomes must be 0 or 1")
     return is_correct
 
 
@@ -886,7 +888,7 @@ class BinSums:
         source: RawPairs | DistinctConfidences = given
         if weight is not None:
             if weight.shape != given.confidence.shape or not bool(np.all((weight > 0) & np.isfinite(weight))):
-                raise ValueError("a weight is one finite number above 0 a pair")
+                raise ValueError("weights must be finite numbers above 0, one per pair")
             source = DistinctConfidences.weighted(given, weight)
         return cls(source, source.n_pairs if n_rows is None else n_rows, int(n_groups), computed)
 

@@ -59,11 +59,11 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if self.binning not in BINNINGS:
-            raise ValueError(f"binning is one of {', '.join(BINNINGS)}, not {self.binning!r}")
+            raise ValueError(f"binning must be one of {', '.join(BINNINGS)}, not {self.binning!r}")
         bins = cast("object", self.bins)
         is_whole = isinstance(bins, (int, float, np.number)) and bins == int(cast("int", bins))
         if not is_whole or not (1 <= self.bins <= MAX_BINS or self.bins == FINEST_BINS):
-            raise ValueError(f"bins (M) is a whole number from 1 to {MAX_BINS}, not {bins!r}")
+            raise ValueError(f"bins (M) must be a whole number from 1 to {MAX_BINS}, not {bins!r}")
         object.__setattr__(self, "bins", int(self.bins))
 
 

@@ -116,7 +116,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What suggests that a file means something else than it was taken for.
+    """A sign that a file means something other than it was taken for.
 
     Two that differ in their example alone are equal.
 

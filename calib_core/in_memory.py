@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -51,6 +52,8 @@ def plain_values(source: Any, missing: Sequence[object] = ()) -> Values:  # noqa
         rows = [json.loads(json.dumps(dict(row), default=_plain)) for row in source]
         return [{key: _cleaned_value(value, numbers) for key, value in row.items()} for row in rows]
     except (TypeError, ValueError, pl.exceptions.PolarsError) as reason:
+        if near := _nearly_a_table(source):
+            raise Refused(near) from reason
         where = _mixed_column(source)
         raise Refused(
             f"{where or 'These rows cannot be read as a table'}: {reason}. Give a file, a data frame, a list "
@@ -108,8 +111,8 @@ def _with_index_levels(frame: Any) -> Any:  # noqa: ANN401  any data frame
         return frame
     if repeated := [name for name in names if name in frame.columns]:
         raise ValueError(
-            f"{repeated[0]!r} names both a level of the index and a column, so which is meant is not clear; "
-            "rename one, or drop the index with reset_index(drop=True)"
+            f"{repeated[0]!r} names both a level of the index and a column, so it is unclear which one is "
+            "meant; rename one, or drop the index with reset_index(drop=True)"
         )
     return frame.reset_index(level=names)
 
@@ -139,9 +142,9 @@ def _with_index_of_series(columns: Mapping[str, Any]) -> Mapping[str, Any]:
         )
         if not can_align:
             raise ValueError(
-                f"the Series {first_name!r} and {name!r} have different indexes, so which values belong "
-                "together is not clear; join them first (pandas.concat(…, axis=1, join='inner')), or give "
-                "arrays (.to_numpy()) to pair them in their order"
+                f"the Series {first_name!r} and {name!r} have different indexes, so it is unclear which "
+                "values belong together; join them first (pandas.concat(…, axis=1, join='inner')), or "
+                "give arrays (.to_numpy()) to pair them in their order"
             )
         aligned[name] = values.reindex(first.index)
     levels = {name: first.index.get_level_values(name) for name in _level_names(first) if name not in columns}
@@ -163,7 +166,7 @@ def _columns(columns: Mapping[str, Any]) -> pl.DataFrame | dict[str, NDArray[Any
     if deep := [name for name, array in arrays.items() if array.ndim not in {1, 2}]:
         shape = arrays[deep[0]].shape
         raise ValueError(
-            f"{deep[0]!r} has the shape {shape}; expected one value a row, shape (n,), or one list a row"
+            f"{deep[0]!r} has the shape {shape}; expected one value per row, shape (n,), or one list per row"
         )
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -197,6 +200,17 @@ def _series(name: str, values: NDArray[Any]) -> pl.Series:
     return pl.Series(name, values.tolist()) if values.dtype == object else pl.Series(name, values)
 
 
+def _nearly_a_table(source: Any) -> str:  # noqa: ANN401  anything
+    """What to give instead of an open file or several paths; "" for anything else."""
+    if hasattr(source, "read"):
+        return "An open file is given: give its path."
+    if isinstance(source, list | tuple) and any(
+        isinstance(one, str | PathLike) for one in cast("Any", source)
+    ):
+        return "Several paths are given: load one file at a time."
+    return ""
+
+
 def _mixed_column(source: Any) -> str:  # noqa: ANN401  any table
     """Which column of a data frame holds values that are no column; "" if that cannot be told."""
     for name in getattr(source, "columns", ()):
@@ -211,4 +225,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  a value of any library
     """NumPy's numbers and arrays as those of Python."""
     if isinstance(value, (np.generic, np.ndarray)):
         return cast("Any", value).tolist()
-    raise TypeError(f"{type(value).__name__} is no number, text, list or dict")
+    raise TypeError(f"{type(value).__name__} is not a number, text, list or dict")

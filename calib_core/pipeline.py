@@ -41,10 +41,13 @@ class Gate(Value):
     Attributes
     ----------
     checks : tuple of RuleCheck
-        Every rule for every run and method, run by run.
+        Every rule for every run and method, run by run. The gate is true where it has passed.
     """
 
     checks: tuple[RuleCheck, ...]
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def __repr__(self) -> str:
         return f"<Gate {self.summary}>"
@@ -94,7 +97,7 @@ def gate(  # noqa: PLR0913  one parameter an option, as on the command line
     bins: int = 10,
     binning: Binning = "width",
 ) -> Gate:
-    """Check rules: limits of metrics, and no worse than a baseline.
+    """Check rules: metric limits, and no worse than a baseline.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def gate(  # noqa: PLR0913  one parameter an option, as on the command line
     min_n : int, optional
         The fewest rows with a confidence and an outcome.
     baseline : Run or iterable of Run, optional
-        Earlier runs, each of which has to be among the runs, too.
+        Earlier runs, each of which must be among the runs, too.
     worse_by : Mapping[str, float], optional
         Id of a metric → how much worse than in the baseline it may be.
     significant : bool
@@ -211,11 +214,11 @@ def report(  # noqa: PLR0913  one parameter an option, as on the command line
     pages : sequence of str
         Ids of pages, or "all"; by default a short summary.
     methods, metrics : sequence of str
-        Ids; by default those that stand for a run in the app.
+        Ids; by default each run's default method and metrics in the app.
     bins, binning
         As in `score`.
     title, author, note : str
-        What stands at its head.
+        What its top shows.
 
     Returns
     -------

@@ -450,8 +450,8 @@ def as_run(value: object) -> Run:
     if isinstance(value, AnswerRun | TokenRun):
         return value
     kind = "list" if isinstance(value, list) else value.__class__.__name__
-    hint = "take one of the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
-    raise TypeError(f"a run is expected, not {kind}: {hint}")
+    hint = "choose one from the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    raise TypeError(f"expected a run, not {kind}: {hint}")
 
 
 class Runs(list[Run]):

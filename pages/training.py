@@ -105,7 +105,7 @@ def choose_training(url_state: UrlState, runs: Sequence[LoadedRun]) -> TrainingC
             label="Other metrics",
             title_of=lambda id_: METRICS[id_].title,
             default=[id_ for id_ in defaults if id_ != metric],
-            help_="Further metrics over the same checkpoints, each in a panel of its own.",
+            help_="Further metrics over the same checkpoints, each in its own panel.",
         )
     show_unavailable(run.report.survey.unavailable, metrics, evidence.terms)
     return TrainingChoice(RunChoice(run, evidence, metric, scheme), tuple(also))

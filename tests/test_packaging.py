@@ -321,6 +321,21 @@ def test_a_shell_completes_verbs_options_and_ids(core_installed: Installed) -> N
         assert set(re.findall(r"--me\w+", told)) == {"--method", "--metric"}
 
 
+def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
+    """A pinned base image, no cache of pip, not root at the end, and what else its rules ask for."""
+    hadolint = Path(sysconfig.get_path("scripts")) / "hadolint"
+    assert _run(hadolint, ROOT / "Dockerfile") == ""
+    written = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    for good, bad, rule in (
+        ("FROM python:3.11-slim", "FROM python", "DL3006"),
+        ("USER 1000", "USER root", "DL3002"),
+    ):
+        found = subprocess.run(
+            [hadolint, "-"], input=written.replace(good, bad), capture_output=True, text=True, check=False
+        )
+        assert (found.returncode, rule in found.stdout) == (1, True)
+
+
 def _health_check() -> list[str]:
     """The command by which docker asks the container whether it is well."""
     (command,) = re.findall(

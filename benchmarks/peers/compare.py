@@ -457,7 +457,7 @@ def page(largest: int) -> Iterator[str]:
         f"is not loaded, it is used from {MIN_COMPILED_PAIRS:,} pairs on, which mostly are added up twice: "
         "their confidences and the squares of these."
     )
-    yield "Most memory beyond the input, each in a process of its own:"
+    yield "Most memory beyond the input, each in its own process:"
     yield memory_table(growth)
     yield "## By M\n\nOne ECE of a million pairs."
     yield growth_table(over((10, 100, 1000), one), list(PEERS), symbol="M = ")

@@ -41,9 +41,9 @@ class Missing(TypedDict):
 
     n: Annotated[int, "Rows with an outcome and no confidence."]
     n_right: Annotated[int, "How many of them are right."]
-    p: Annotated[float | None, "p of equal accuracy."]
-    accuracy_without: Annotated[float, "Of rows without a confidence."]
-    accuracy_with: Annotated[float | None, "Of rows with a confidence."]
+    p: Annotated[float | None, "p for equal accuracy of the two."]
+    accuracy_without: Annotated[float, "Accuracy of rows without a confidence."]
+    accuracy_with: Annotated[float | None, "Accuracy of rows with a confidence."]
     reason: Annotated[str | None, "Why there is no p."]
 
 
@@ -58,10 +58,10 @@ class EffectOfCorrections(TypedDict):
     wrong_to_right: Annotated[int, "Answers that were wrong and are now right."]
     n_used_before: Annotated[int, "Rows with a confidence and an outcome, before."]
     n_used: Annotated[int, "Rows with a confidence and an outcome, after."]
-    accuracy_before: Annotated[float | None, "Of the rows with both, before."]
-    accuracy: Annotated[float | None, "Of the rows with both, after."]
-    ece_before: Annotated[float | None, "With 10 bins of equal width."]
-    ece: Annotated[float | None, "The same after."]
+    accuracy_before: Annotated[float | None, "Accuracy of the rows with both, before."]
+    accuracy: Annotated[float | None, "Accuracy of the rows with both, after."]
+    ece_before: Annotated[float | None, "ECE with 10 bins of equal width, before."]
+    ece: Annotated[float | None, "The same, after."]
 
 
 class CorrectionCounts(TypedDict):
@@ -85,13 +85,13 @@ class Change(TypedDict):
     change: Annotated[Literal["left out", "right answer", "outcome"], "What was done to it."]
     before: Annotated[str | None, "The right answer or outcome in the file."]
     after: Annotated[str | None, "The one in the table; null where the question is left out."]
-    reason: Annotated[str | None, "As the table says."]
+    reason: Annotated[str | None, "Why, as the table says."]
 
 
 class RunCorrections(CorrectionCounts):
     """What a table of corrections changed in a run, question by question."""
 
-    effects: Annotated[list[EffectOfCorrections], "By method."]
+    effects: Annotated[list[EffectOfCorrections], "What they do to the numbers, by method."]
     changes: Annotated[list[Change], "By question, in the order of the file."]
 
 
@@ -103,17 +103,17 @@ class _Judged(_Computed):
 class _Score(_Judged):
     metric: Id
     bins: Annotated[int | None, "M; null for a metric without bins."]
-    remark: Annotated[str | None, "On this value."]
-    p: Annotated[float | None, "Share of draws of a calibrated model in which the number is as large."]
+    remark: Annotated[str | None, "A remark on this value."]
+    p: Annotated[
+        float | None, "Share of draws of a calibrated model in which the number is at least as large."
+    ]
     null_median: Annotated[float | None, "Median over these draws."]
     draws: Annotated[int | None, "How many draws; null without a p."]
     interval: IntervalEnds
     interval_method: Annotated[str | None, "How the interval was computed; null without one."]
     missing: Lacking
     corrections: Annotated[ScoreCorrections | None, "Null without --corrections."]
-    n_effective: Annotated[
-        float | None, "Rows of equal weight that those used are worth; null where all count alike."
-    ]
+    n_effective: Annotated[float | None, "Effective number of the rows used; null where all count alike."]
 
 
 class ScoreElement(_Score):
@@ -145,13 +145,13 @@ class VerdictElement(_Judged):
     level: Annotated[float | None, "Mean confidence minus accuracy."]
     slope: Annotated[float | None, "Below 1 if confidences are too extreme; null if it cannot be fitted."]
     deviation: Annotated[float | None, "Estimated mean of |c − P(right)|."]
-    deviation_bound: Annotated[float | None, "What that mean is below with 95 % confidence."]
+    deviation_bound: Annotated[float | None, "95 % upper bound of that mean."]
     tolerance: Annotated[float, "The deviation up to which miscalibration is tolerable."]
     reason: Annotated[str, "Why this is the verdict."]
     score_note: Annotated[str | None, "Whether it is on a score or on the model; null where on the model."]
     held_out_gap: Annotated[float | None, "Level of the held-out share of samples; null except for F_CS."]
-    held_out_low: Annotated[float | None, "Its 95 % interval."]
-    held_out_high: Annotated[float | None, "Its upper end."]
+    held_out_low: Annotated[float | None, "Lower end of its 95 % interval."]
+    held_out_high: Annotated[float | None, "Upper end of that interval."]
     reading: Annotated[str, "The verdict as a sentence."]
     missing: Lacking
 
@@ -161,16 +161,19 @@ class Bin(TypedDict):
 
     bin: Annotated[int, "Its number, from 1."]
     low: Annotated[float, "Lower edge, as a confidence."]
-    high: Annotated[float, "Upper edge."]
-    count: Annotated[int, "Pairs in it."]
+    high: Annotated[float, "Upper edge, as a confidence."]
+    count: Annotated[int, "Number of pairs in it."]
     effective: Annotated[
-        float | None, "Rows of equal weight that those are worth; null where all count alike."
+        float | None, "Number of equally weighted rows that those are worth; null where all count alike."
     ]
     confidence: Annotated[float, "Mean confidence of its pairs."]
     accuracy: Annotated[float, "Share of its pairs whose outcome is right."]
-    accuracy_low: Annotated[float | None, "Null where pairs are not independent, as is the upper end."]
-    accuracy_high: Annotated[float | None, "Upper end."]
-    gap: Annotated[float, "Confidence minus accuracy."]
+    accuracy_low: Annotated[
+        float | None,
+        "Lower end of its 95 % interval; null where pairs are not independent, as is the upper end.",
+    ]
+    accuracy_high: Annotated[float | None, "Upper end of that interval."]
+    gap: Annotated[float, "Mean confidence minus accuracy."]
 
 
 class BinsElement(_Judged):
@@ -180,7 +183,7 @@ class BinsElement(_Judged):
     value: Annotated[float | None, "The metric; null where only bounds are known."]
     binning: Annotated[Binning, "How the edges were chosen."]
     reading: Annotated[str, "The diagram in a sentence."]
-    bins: Annotated[list[Bin], "In ascending order."]
+    bins: Annotated[list[Bin], "Its bins, in ascending order."]
 
 
 class Bounds(TypedDict):
@@ -200,34 +203,34 @@ class SweepElement(_Computed):
     values: Annotated[dict[str, float | Bounds | None], "By M, as text; null where refused."]
     rsd: Annotated[float | None, "Relative standard deviation of the values."]
     ddof: Annotated[int, "0: standard deviation of a population, 1: of a sample, in the RSD."]
-    p: Annotated[dict[str, float | None] | None, "By M, as text: of a value as large by chance."]
+    p: Annotated[dict[str, float | None] | None, "By M, as text: p of a value at least as large by chance."]
     null_median: Annotated[ByBins, "Median over draws of a calibrated model, by M as text."]
     null_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
     null_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
     fitted_median: Annotated[ByBins, "Median over draws of a model that fits the run, by M as text."]
     fitted_low: Annotated[ByBins, "5th percentile over these draws, by M as text."]
     fitted_high: Annotated[ByBins, "95th percentile over these draws, by M as text."]
-    rise_by_noise: Annotated[float | None, "From the first M to the last, of a model that fits the run."]
-    rise_p: Annotated[float | None, "p of a rise as large, by noise."]
-    rsd_p: Annotated[float | None, "p of an RSD as large, of a calibrated model."]
+    rise_by_noise: Annotated[float | None, "Rise from the first M to the last in a model that fits the run."]
+    rise_p: Annotated[float | None, "p of a rise at least as large by noise alone."]
+    rsd_p: Annotated[float | None, "p of an RSD at least as large from a calibrated model."]
     rsd_null_median: Annotated[float | None, "Median RSD of a calibrated model."]
-    rsd_null_low: Annotated[float | None, "5th percentile."]
-    rsd_null_high: Annotated[float | None, "95th percentile."]
+    rsd_null_low: Annotated[float | None, "5th percentile of that RSD."]
+    rsd_null_high: Annotated[float | None, "95th percentile of that RSD."]
     draws: Annotated[int | None, "How many draws these are taken over; null without any."]
-    seed: Annotated[int | None, "Of the draws."]
+    seed: Annotated[int | None, "Seed of the draws."]
     ceiling: Annotated[float | None, "Largest value that the metric can take on these rows."]
     refused: Annotated[dict[str, str], "M, as text → why there is no value."]
     remarks: Annotated[list[str], "What a reader has to know about this curve."]
     reading: Annotated[str, "How the values vary over M, as a sentence."]
-    chance: Annotated[str, "How much of that chance would give."]
+    chance: Annotated[str, "How much of that chance alone would give."]
 
 
 class AuditElement(_Computed):
     """The calibration error under one convention; what a convention does not have is null."""
 
     metric: Id
-    convention: Annotated[str, "Its id."]
-    title: Annotated[str, "Its name."]
+    convention: Annotated[str, "The id of the convention."]
+    title: Annotated[str, "The name of the convention."]
     tool: Annotated[str | None, "The program whose convention it is."]
     version: Annotated[str | None, "The version of it that was checked."]
     bins: Annotated[int | None, "M, the number of bins."]
@@ -235,7 +238,7 @@ class AuditElement(_Computed):
     closed: Annotated[Closed | None, "The side on which a bin holds its edge."]
     norm: Annotated[Norm, "How the gaps of the bins become one number."]
     value: Annotated[float, "The calibration error, from 0 to 1."]
-    default: Annotated[bool, "Whether it is the one of the other verbs."]
+    default: Annotated[bool, "Whether the other verbs use it."]
     verified: Annotated[str, "What the value was checked against."]
     source: Annotated[str, "Where the convention is defined."]
 
@@ -243,25 +246,27 @@ class AuditElement(_Computed):
 class Difference(TypedDict):
     """After minus before; below 0 where the map helps, null without an interval."""
 
-    ece: Annotated[float | None, "Of the ECE."]
-    brier: Annotated[float | None, "Of the Brier score."]
-    nll: Annotated[float | None, "Of the negative log-likelihood."]
-    interval: Annotated[dict[str, list[float] | None], "Of the difference out of fold, by metric, 95 %."]
-    p: Annotated[dict[str, float | None], "By metric, two-sided."]
+    ece: Annotated[float | None, "Difference in ECE."]
+    brier: Annotated[float | None, "Difference in Brier score."]
+    nll: Annotated[float | None, "Difference in negative log-likelihood."]
+    interval: Annotated[
+        dict[str, list[float] | None], "95 % interval of the difference out of fold, by metric."
+    ]
+    p: Annotated[dict[str, float | None], "Two-sided p of no difference, by metric."]
 
 
 class RecalibrationElement(_Computed):
     """A run before and after recalibration, each row by a map that was fitted to other questions."""
 
-    by: Annotated[str, "The map."]
-    before: Annotated[dict[str, float], "By metric."]
-    after: Annotated[dict[str, float], "By metric."]
+    by: Annotated[str, "The kind of map."]
+    before: Annotated[dict[str, float], "Each metric before, by its id."]
+    after: Annotated[dict[str, float], "Each metric after, by its id."]
     difference: Difference
     gain: Annotated[bool, "Whether the Brier score is lower beyond chance."]
-    folds: Annotated[int, "How many folds the questions were dealt into."]
-    seed: Annotated[int, "Of the folds."]
+    folds: Annotated[int, "How many folds the questions were split into."]
+    seed: Annotated[int, "Seed of the folds."]
     target: Annotated[str, "What the map changes: confidence or choices."]
-    parameters: Annotated[dict[str, float | list[float]], "Of the map that is fitted to all rows."]
+    parameters: Annotated[dict[str, float | list[float]], "Parameters of the map fitted to all rows."]
     reading: Annotated[str, "The result as a sentence."]
 
 
@@ -269,39 +274,39 @@ class AppliedElement(_OfRun):
     """A run whose confidences a map has changed (--apply)."""
 
     method: Id
-    by: Annotated[str, "The map."]
+    by: Annotated[str, "The kind of map."]
     rows: Annotated[int, "Rows written with a new confidence."]
     n_judged: Annotated[int, "Those of them with an outcome."]
     output: Output
-    column: Annotated[str, "The column of the output that holds it."]
+    column: Annotated[str, "The output column that holds it."]
     question: Annotated[str | None, "Why the map may not hold for these rows."]
 
 
 class Estimate(TypedDict):
     """A metric, with its interval where it has one."""
 
-    value: Annotated[float, "The metric."]
+    value: Annotated[float, "Value of the metric."]
     low: Annotated[float | None, "Lower end of its 95 % interval."]
-    high: Annotated[float | None, "Upper end."]
+    high: Annotated[float | None, "Upper end of that interval."]
 
 
 class CompareElement(_Computed):
     """One run and method, by its top label."""
 
-    accuracy: Annotated[float, "Of the rows with a confidence."]
+    accuracy: Annotated[float, "Accuracy of the rows with a confidence."]
     accuracy_low: Annotated[float | None, "Lower end of its 95 % interval."]
-    accuracy_high: Annotated[float | None, "Upper end."]
-    accuracy_of_all: Annotated[float, "Of all rows with an outcome; what runs are ranked by."]
+    accuracy_high: Annotated[float | None, "Upper end of that interval."]
+    accuracy_of_all: Annotated[float, "Accuracy of all rows with an outcome, by which runs are ranked."]
     accuracy_of_all_low: Annotated[float | None, "Lower end of its 95 % interval."]
-    accuracy_of_all_high: Annotated[float | None, "Upper end."]
+    accuracy_of_all_high: Annotated[float | None, "Upper end of that interval."]
     brier: Annotated[float, "Brier score of the rows with a confidence."]
     brier_low: Annotated[float | None, "Lower end of its 95 % interval."]
-    brier_high: Annotated[float | None, "Upper end."]
+    brier_high: Annotated[float | None, "Upper end of that interval."]
     skill: Annotated[float | None, "1 − Brier/(a(1−a)), a being the accuracy; null where that is 0 or 1."]
-    best: Annotated[bool, "Whether it cannot be told from the best by skill."]
-    best_by: Annotated[list[str], "The metrics by which it cannot be told from the best."]
+    best: Annotated[bool, "Whether it cannot be told apart from the best by skill."]
+    best_by: Annotated[list[str], "The metrics by which it cannot be told apart from the best."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
-    metrics: Annotated[dict[str, Estimate], "Those named with --metric."]
+    metrics: Annotated[dict[str, Estimate], "The metrics that --metric names, by id."]
     missing: Lacking
 
 
@@ -331,9 +336,9 @@ class PairElement(TypedDict):
 class SizeMean(TypedDict):
     """The metric at one N'; null where refused."""
 
-    mean: Annotated[float | None, "Over the draws."]
-    std: Annotated[float | None, "Over the draws."]
-    draws: Annotated[int, "How many draws."]
+    mean: Annotated[float | None, "Mean over the draws."]
+    std: Annotated[float | None, "Standard deviation over the draws."]
+    draws: Annotated[int, "Number of draws."]
 
 
 class SampleRange(TypedDict):
@@ -348,22 +353,22 @@ class SizeDifference(TypedDict):
 
     value: Annotated[float, "The difference."]
     low: Annotated[float, "Lower end of its interval."]
-    high: Annotated[float, "Upper end."]
+    high: Annotated[float, "Upper end of its interval."]
 
 
 class EnoughSamples(TypedDict):
     """The smallest N' that does as well as the largest."""
 
-    size: Annotated[int | None, "Null where none does."]
+    size: Annotated[int | None, "This N'; null where none does."]
     against: Annotated[int, "The largest N' that is not greyed."]
-    within: Annotated[float, "The tolerance."]
-    differences: Annotated[dict[str, SizeDifference], "By N', as text."]
+    within: Annotated[float, "How far apart two Brier scores may be to count as equal."]
+    differences: Annotated[dict[str, SizeDifference], "Difference at each N', by N' as text."]
 
 
 class BaselineValue(TypedDict):
     """The metric of a method that needs no samples."""
 
-    value: Annotated[float, "The metric."]
+    value: Annotated[float, "Value of the metric."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     n: Annotated[int, "Questions that have this confidence."]
     recipe: Annotated[str, "How the number was made."]
@@ -373,15 +378,15 @@ class SamplesElement(_Computed):
     """One metric of one method over N', the number of samples."""
 
     metric: Id
-    sizes: Annotated[dict[str, SizeMean], "By N', as text."]
+    sizes: Annotated[dict[str, SizeMean], "The metric at each N', by N' as text."]
     repeats: Annotated[int, "Draws that were asked for at each size."]
-    seed: Annotated[int, "Of the draws."]
+    seed: Annotated[int, "Seed of the draws."]
     samples: SampleRange
     absent: Annotated[dict[str, int], "N', as text → draws without a confidence."]
     greyed: Annotated[dict[str, str], "N', as text → why the spread over its draws is too small."]
     refused: Annotated[dict[str, str], "N', as text → why it was not drawn."]
     enough: Annotated[EnoughSamples | None, "Null for a method without such a result."]
-    baselines: Annotated[dict[str, BaselineValue], "By method."]
+    baselines: Annotated[dict[str, BaselineValue], "The same metric of methods without samples, by method."]
     judged: Annotated[str, "Which answer the outcome belongs to."]
     reading: Annotated[str, "The result as a sentence."]
     measure: Annotated[str, "What counts as enough."]
@@ -392,9 +397,9 @@ class Threshold(TypedDict):
 
     threshold: Annotated[float | None, "The smallest confidence that is answered."]
     answered: Annotated[float | None, "Share of all rows with an outcome, with a confidence or without."]
-    accuracy: Annotated[float | None, "Of the answered rows."]
+    accuracy: Annotated[float | None, "Accuracy of the answered rows."]
     accuracy_low: Annotated[float | None, "Lower bound of the accuracy."]
-    n_answered: Annotated[int | None, "Answered rows."]
+    n_answered: Annotated[int | None, "Number of answered rows."]
 
 
 class ThresholdCosts(TypedDict):
@@ -425,22 +430,22 @@ class ThresholdElement(_Judged, Threshold):
     target_accuracy: Annotated[float, "The accuracy that was asked for."]
     confidence: Annotated[float, "How sure the guarantee is."]
     missing: Lacking
-    costs: Annotated[ThresholdCosts | None, "With --cost-wrong and --cost-handed-on."]
+    costs: Annotated[ThresholdCosts | None, "Null without --cost-wrong and --cost-handed-on."]
 
 
 class JudgeElement(_OfRun):
-    """One measure of a judge against people; the pass rate has one element a method."""
+    """One measure of a judge against people; the pass rate has one element per method."""
 
-    by: Annotated[str | None, "The column, with --by."]
+    by: Annotated[str | None, "The column that --by names; null without it."]
     group: Annotated[str | None, "The group; null for all rows."]
     metric: Id
-    method: Annotated[str, "Of κ and α: weights or level; of pass_rate: how it was estimated."]
+    method: Annotated[str, "For κ and α: weights or level; for pass_rate: how it was estimated."]
     title: Annotated[str, "The measure in words."]
-    value: Annotated[float | None, "Null where the method says nothing about these rows."]
+    value: Annotated[float | None, "The value; null where the method gives none for these rows."]
     interval: IntervalEnds
     n: Annotated[int, "Rows that the judge labelled."]
-    n_labelled: Annotated[int, "Rows that people labelled, too, and that the value is about."]
-    chosen: Annotated[bool | None, "Of pass_rate: whether this interval is the shortest that holds."]
+    n_labelled: Annotated[int, "Rows that people also labelled, and that the value is about."]
+    chosen: Annotated[bool | None, "For pass_rate: whether this interval is the shortest that holds."]
     reason: Annotated[str | None, "Why there is no value or no interval."]
     recipe: Annotated[str, "How the number was made."]
 
@@ -448,7 +453,7 @@ class JudgeElement(_OfRun):
 class GateElement(_OfRun):
     """One rule for one run and method."""
 
-    rule: Annotated[str, "As it is typed."]
+    rule: Annotated[str, "The rule, as it is typed."]
     method: Annotated[str | None, "Null for a rule about the whole run."]
     value: Annotated[float | None, "Null where it is not defined."]
     limit: Annotated[float | None, "What the value is compared with; null for a rule without a number."]
@@ -465,24 +470,24 @@ class GateElement(_OfRun):
 class Cell(TypedDict):
     """One bad value."""
 
-    row: Annotated[int, "From 1."]
-    line: Annotated[int | None, "From 1; null if the format has no lines."]
+    row: Annotated[int, "Number of the row, from 1."]
+    line: Annotated[int | None, "Number of the line, from 1; null if the format has no lines."]
     column: Annotated[str, 'Its column; "" where the whole row is bad.']
     expected: Annotated[str, "What a right value looks like."]
-    found: Annotated[str, "The value, shortened."]
+    found: Annotated[str, "The value that is there, shortened."]
     fix: Annotated[str, "What to do about it."]
 
 
 class ProblemOfCells(TypedDict):
     """All bad values of one kind."""
 
-    kind: Annotated[str, "The kind."]
-    count: Annotated[int, "Rows that have it."]
-    first: Annotated[list[Cell], "The first of them."]
+    kind: Annotated[str, "What is wrong with them."]
+    count: Annotated[int, "Number of rows that have one."]
+    first: Annotated[list[Cell], "The first of these values."]
 
 
 class Warned(TypedDict):
-    """What suggests that the file means something else."""
+    """A sign that the file means something else."""
 
     kind: Annotated[str, "The id of the check that found it."]
     message: Annotated[str, "What is found, what would explain it, and what to do."]
@@ -490,16 +495,14 @@ class Warned(TypedDict):
 
 
 class WithoutRun(_OfFile):
-    """Of a file in which no run was found."""
+    """What a file without a run has."""
 
     format: Annotated[str | None, "The id of its format; null if it was not recognised."]
     run: Annotated[None, "Always null."]
     kind: Annotated[None, "Always null."]
     rows: Annotated[int | None, "Rows of the file; null if they could not be counted."]
     usable: Annotated[dict[str, int], "Always empty."]
-    warnings: Annotated[
-        list[Warned], "What suggests that the file means something else than it was taken for."
-    ]
+    warnings: Annotated[list[Warned], "Signs that the file means something other than it was taken for."]
 
 
 class Status(TypedDict):
@@ -518,26 +521,26 @@ class QuestionReading(TypedDict):
     """What the columns may mean, and what that comes to."""
 
     map: Annotated[dict[str, str], "The --map of this reading."]
-    wide: Annotated[dict[str, str], "Its --wide."]
+    wide: Annotated[dict[str, str], "Its --wide, empty without one."]
     rows: Annotated[str, 'Its --rows; "" without one.']
-    missing: Annotated[list[str], "Its --missing."]
+    missing: Annotated[list[str], "Its --missing, empty without one."]
     accuracy: Annotated[float | None, "Accuracy of the first run; null where no outcome is known."]
-    mean_confidence: Annotated[float | None, "Of the first run; null where there is none."]
-    auroc: Annotated[float | None, "Of the first run; null where it is not defined."]
-    bad_rows: Annotated[int, "Rows that are bad if it is read so."]
+    mean_confidence: Annotated[float | None, "Mean confidence of the first run; null where there is none."]
+    auroc: Annotated[float | None, "AUROC of the first run; null where it is not defined."]
+    bad_rows: Annotated[int, "Rows that are bad in this reading."]
 
 
 class Question(TypedDict):
     """What a person has to decide."""
 
     text: Annotated[str, "The question."]
-    readings: Annotated[list[QuestionReading], "What it is between, the likeliest first."]
+    readings: Annotated[list[QuestionReading], "The readings to choose from, the likeliest first."]
 
 
 class ColumnNotUsed(TypedDict):
     """A column that could be of use."""
 
-    column: Annotated[str, "Its name."]
+    column: Annotated[str, "Name of the column."]
     could_be: Annotated[str, "Calib's name for what it could hold."]
     why: Annotated[str, "Why it is not used."]
     map: Annotated[list[dict[str, str]], "The ways in which it could be read: column → name."]
@@ -568,8 +571,8 @@ class FileElement(WithoutRun, FileDetails):
 class Spike(TypedDict):
     """A confidence that many rows share."""
 
-    value: Annotated[float, "The confidence."]
-    count: Annotated[int, "Rows that have it."]
+    value: Annotated[float, "This confidence."]
+    count: Annotated[int, "Number of rows that have it."]
 
 
 class Reported(TypedDict):
@@ -580,30 +583,32 @@ class Reported(TypedDict):
     theirs: Annotated[float, "The value that the file states."]
     rows: Annotated[int | None, "Rows that the tool computed it from; null if the file does not say."]
     ours: Annotated[float | None, "Calib's value; null if it has none."]
-    n: Annotated[int | None, "Rows behind Calib's."]
+    n: Annotated[int | None, "Rows that Calib's value is computed from; null if it has none."]
     ours_is: Annotated[str, "What Calib's value is, in words."]
     agrees: Annotated[
         bool | None, "Whether the two are equal up to rounding; null where there is nothing to compare."
     ]
-    why: Annotated[str, "Why they differ, or why there is none of Calib's."]
+    why: Annotated[str, "Why the two differ, or why Calib has no value."]
 
 
 class RunDetails(TypedDict):
     """What every run has."""
 
-    usable: Annotated[dict[str, int], "Method → its rows."]
-    not_usable: Annotated[dict[str, str], "Method → why not."]
-    missing: Annotated[dict[str, dict[str, int]], "Method → what is missing → rows."]
-    judged: Annotated[dict[str, str], "Method → which answer the outcome belongs to."]
-    remarks: Annotated[dict[str, list[str]], "By method."]
+    usable: Annotated[dict[str, int], "Rows that each method can use, by method."]
+    not_usable: Annotated[dict[str, str], "Why a method cannot be used, by method."]
+    missing: Annotated[
+        dict[str, dict[str, int]], "Rows that lack something, by method and by what is missing."
+    ]
+    judged: Annotated[dict[str, str], "Which answer the outcome belongs to, by method."]
+    remarks: Annotated[dict[str, list[str]], "What a reader has to know about the rows, by method."]
     accuracy: Annotated[
         float | None,
-        "Of the greedy answer, or else of the answer that the method judges; null without outcomes.",
+        "Accuracy of the greedy answer, or else of the answer that the method judges; null without outcomes.",
     ]
-    left_out: Annotated[int, "Bad rows, by --skip-bad-rows."]
+    left_out: Annotated[int, "Bad rows that --skip-bad-rows left out."]
     clipped: Annotated[dict[str, int], "Column → values just outside [0, 1], which were clipped."]
     off_sum: Annotated[int, "Distributions whose sum is not quite 1."]
-    spikes: Annotated[dict[str, list[Spike]], "By method."]
+    spikes: Annotated[dict[str, list[Spike]], "Confidences that many rows share, by method."]
     notes: Annotated[list[str], "What else was noted while it was read."]
     reported: Annotated[list[Reported], "Metrics that the tool stored in the file."]
     corrections: Annotated[RunCorrections | None, "Null without --corrections."]
@@ -615,26 +620,24 @@ class RunElement(_OfFile, RunDetails, FileDetails):
     format: Annotated[str, "The id of its format."]
     run: Annotated[str, "The run's label."]
     kind: Annotated[
-        Literal["answers", "tokens"], "Answers, one row a question; or tokens, one row a position."
+        Literal["answers", "tokens"], "Answers, one row per question; or tokens, one row per position."
     ]
     rows: Annotated[int, "Rows or positions of the run."]
-    warnings: Annotated[
-        list[Warned], "What suggests that the file means something else than it was taken for."
-    ]
+    warnings: Annotated[list[Warned], "Signs that the file means something other than it was taken for."]
 
 
 class ConvertElement(_OfRun):
     """One run that was written."""
 
     format: Annotated[str, "The id of the format that was read."]
-    rows: Annotated[int, "Rows written."]
+    rows: Annotated[int, "Number of rows written."]
     output: Output
 
 
 class ReduceElement(_OfRun):
     """One token-level run that was written; `file` is its first part."""
 
-    files: Annotated[list[str], "All its parts."]
+    files: Annotated[list[str], "Names of all its parts."]
     rows: Annotated[int, "Positions that are summed up."]
     classes: Annotated[int, "Size of the vocabulary, or number of classes."]
     output: Output
@@ -648,7 +651,7 @@ class ReportElement(_OfRun):
     methods: Annotated[list[str], "The ids of the methods that the report shows of it."]
     report: Output
     pages: Annotated[list[str], "The ids of the pages that the report has."]
-    left_out: Annotated[dict[str, str], "Page → why."]
+    left_out: Annotated[dict[str, str], "Why a page is left out, by page."]
 
 
 ELEMENTS: Final[Mapping[str, type | UnionType]] = MappingProxyType(

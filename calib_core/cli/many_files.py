@@ -158,7 +158,7 @@ def _many_files(
         return None
     if workers is not None and scheduler is not None:
         raise typer.BadParameter(
-            "expected without --scheduler, which has workers of its own, found both", param_hint="--workers"
+            "expected without --scheduler, which has its own workers, found both", param_hint="--workers"
         )
     if resume is not None and resume.exists() and not resume.is_dir():
         raise typer.BadParameter(f"expected a folder, found the file {resume.name!r}", param_hint="--resume")

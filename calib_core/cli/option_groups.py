@@ -9,12 +9,12 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Final
 
 _CONTEXT: Final = "context"
-"""The parameter for the context of the command, which is no option: a function and its groups may take it."""
+"""The parameter for the context of the command: not an option; a function and its groups may take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Marks a parameter that is no option itself: its value is what `build` makes of the options it takes."""
+    """Marks a parameter that is not itself an option: its value is what `build` makes of its options."""
 
     build: Callable[..., Any]
 

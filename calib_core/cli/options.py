@@ -83,8 +83,8 @@ RowsOption: TypeAlias = Annotated[
         metavar="PATH",
         show_default=False,
         help=(
-            "The path of the rows in a file with one JSON object, such as results.items; a star stands for "
-            "every key (results.*), each a run. Default: Calib searches for them."
+            "The path of the rows in a file with one JSON object, such as results.items; a star matches "
+            "every key (results.*), and each is a run. Default: Calib searches for them."
         ),
     ),
 ]
@@ -94,8 +94,8 @@ WideOption: TypeAlias = Annotated[
         "--wide",
         metavar='"*SUFFIX=NAME"',
         show_default=False,
-        help="For files with several systems per row: read the matching columns as NAME, one run per text "
-        "at the star. Repeatable.",
+        help="For files with several systems per row: read the matching columns as NAME, one run for "
+        "each text that the star matches. Repeatable.",
     ),
 ]
 MissingOption: TypeAlias = Annotated[
@@ -299,7 +299,7 @@ BaselineOption: TypeAlias = Annotated[
         metavar="FILE",
         show_default=False,
         parser=_parse_path,
-        help="Earlier predictions, read as FILE is: each of their runs has to be in FILE, too.",
+        help="Earlier predictions, read the same way as FILE; each of their runs must be in FILE, too.",
     ),
 ]
 LockedOption: TypeAlias = Annotated[
@@ -339,8 +339,8 @@ JudgeRulesOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--judge",
-        help="Rules of a judge against people, such as --min kappa=.6: the 95 % interval decides, and a rule "
-        "that it does not decide does not pass.",
+        help="Rules for a judge compared with people, such as --min kappa=.6: the 95 % interval decides, "
+        "and an undecided rule does not pass.",
     ),
 ]
 GateFormatOption: TypeAlias = Annotated[
@@ -356,7 +356,9 @@ GateFormatOption: TypeAlias = Annotated[
 WithinOption: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--within", metavar="D", help="The largest Brier score difference that counts as none, above 0."
+        "--within",
+        metavar="D",
+        help="Largest difference in Brier score that counts as no difference, above 0.",
     ),
 ]
 JudgedOption: TypeAlias = Annotated[
@@ -395,7 +397,7 @@ JudgeMetricOption: TypeAlias = Annotated[
 GroupColumnOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--by", metavar="COLUMN", show_default=False, help="Also for each group of this column by itself."
+        "--by", metavar="COLUMN", show_default=False, help="Also report each group of this column separately."
     ),
 ]
 PassingOption: TypeAlias = Annotated[
@@ -404,7 +406,7 @@ PassingOption: TypeAlias = Annotated[
         "--pass",
         metavar="LABEL",
         show_default=False,
-        help="A label that passes, such as good; repeatable. Obvious ones are known: "
+        help="A label that passes, such as good. Repeatable. Recognised without it: "
         f"{', '.join(f'{good}/{bad}' for good, bad in PASS_WORDS)}.",
     ),
 ]
@@ -413,8 +415,8 @@ LabelsNameOption: TypeAlias = Annotated[
     typer.Option(
         "--labels-name",
         show_default=False,
-        help="In pairs that are judged in both orders, whether a label such as A names the place (the answer "
-        "shown first) or the answer (the same one in both).",
+        help="For pairs judged in both orders: whether a label such as A names the place (the answer "
+        "shown first) or the answer (the same one in both orders).",
     ),
 ]
 

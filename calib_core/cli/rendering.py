@@ -187,7 +187,7 @@ class ResultPrinter:
             self.print_line(f"Bad rows of this run: {row_counts.n_left_out:,}")
         if row_counts.clipped:
             moved = ", ".join(f"{name} ({rows:,})" for name, rows in row_counts.clipped.items())
-            self.print_line(f"Values at most 1e-6 outside [0, 1], moved onto the edge: {moved}")
+            self.print_line(f"Values at most 1e-6 outside [0, 1], clipped: {moved}")
         if row_counts.n_inexact_sums:
             self.print_line(
                 f"Distributions whose sum is within 1e-3 of 1, used as stored: {row_counts.n_inexact_sums:,}"

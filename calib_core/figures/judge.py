@@ -103,7 +103,8 @@ def confusion_figure(result: JudgeAgreement, theme: Theme, *, chosen: str | None
         "hoverinfo": "text",
         "hovertext": [
             f"<b>{plural(int(table[judge, human]), 'row')}</b><br>judge: {escape_for_plotly(names[judge])}, "
-            f"people: {escape_for_plotly(names[human])}<br>{shares[judge, human]} of what people label so"
+            f"people: {escape_for_plotly(names[human])}<br>{shares[judge, human]} of the rows with this "
+            "label from people"
             for judge, human in cells
         ],
         "unselected": {"marker": {"opacity": 1}},

@@ -209,11 +209,11 @@ def few_questions(cluster: Labels | None, rarer: NDArray[np.bool_] | None = None
     Examples
     --------
     >>> few_questions(np.array([0, 0, 1]))
-    '2 different questions, of which some are repeated, are too few: 30 are needed'
+    '2 different questions, some of them repeated, are too few: 30 are needed'
     """
     if cluster is None:
         return ""
-    questions = f"{np.unique(cluster).size} different questions, of which some are repeated,"
+    questions = f"{np.unique(cluster).size} different questions, some of them repeated,"
     if effective_clusters(cluster) < MIN_QUESTIONS:
         return f"{questions} are too few: {MIN_QUESTIONS} are needed"
     if rarer is not None and np.unique(cluster[rarer]).size < MIN_QUESTIONS_OF_RARER_LABEL:

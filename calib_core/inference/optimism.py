@@ -109,8 +109,8 @@ def score_note(score: str, optimism: Optimism | None, *, is_share: bool, held_ou
         rest = "" if optimism is None else f" The gap of the mean is {optimism.held_out_gap}."
         return (
             f"Held out, the mean of {score} estimates without bias how probable the model makes its answers."
-            f"{rest} Single shares of few samples vary by chance, too: the verdict, p and the bins are about "
-            f"{score} as a score."
+            f"{rest} Individual shares of few samples vary by chance, too: the verdict, p and the bins are "
+            f"about {score} as a score."
         )
     about = (
         f"This is about {score} as a score, not about the model: the samples that choose an answer count "

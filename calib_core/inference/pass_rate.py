@@ -115,7 +115,7 @@ def pass_rates(
         None,
         n,
         n_labelled,
-        "the judge's own rate, off by its errors by an unknown amount",
+        "the judge's own rate, biased by its errors by an unknown amount",
     )
     return (
         judged,
@@ -238,7 +238,7 @@ def rogan_gladen(
     rarer = (~human if passes.sum() > fails.sum() else human)[labelled]
     if fewest < MIN_OF_EACH_LABEL:
         what = "pass" if passes.sum() == fewest else "fail"
-        return missing(f"people {what} {plural(fewest, 'row')}, and {MIN_OF_EACH_LABEL} are needed")
+        return missing(f"people {what} {plural(fewest, 'row')}, but {MIN_OF_EACH_LABEL} are needed")
     if reason := few_questions(None if cluster is None else cluster[labelled], rarer):
         return missing(reason)
     sensitivity, false_pass = share_within(judge, passes, cluster), share_within(judge, fails, cluster)

@@ -272,7 +272,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
             MapKind(
                 "temperature",
                 "Temperature",
-                "One number that makes all probabilities more extreme or less; their order stays the same.",
+                "One number that makes all probabilities more or less extreme; their order stays the same.",
                 "Guo et al. 2017, arXiv:1706.04599",
                 "p = σ(logit(c) / temperature)",
                 {"temperature": TEMPERATURE_RANGE},
@@ -305,7 +305,7 @@ MAP_KINDS: Final[Mapping[str, MapKind]] = MappingProxyType(
             MapKind(
                 "isotonic",
                 "Isotonic",
-                "The best curve that never falls.",
+                "The best-fitting curve that never falls.",
                 "Zadrozny, Elkan 2002, doi:10.1145/775047.775151",
                 "p linear between the knots (confidence, probability)",
                 {},

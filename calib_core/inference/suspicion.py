@@ -139,7 +139,10 @@ def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     n_independent = n / design_effect(cluster_numbers(run, confidences.pairs.rows[guessed]))
     if _distance_from_chance(accuracy, n_independent, chance) >= -BELOW_CHANCE:
         return None
-    message = f"accuracy {accuracy:.3f} is far below the {chance:.3f} of guessing among the choices. {_LOOK}"
+    message = (
+        f"accuracy {accuracy:.3f} is far below the {chance:.3f} expected from guessing among the "
+        f"choices. {_LOOK}"
+    )
     return Suspicion("below_chance", message, _first_wrong(run, confidences))
 
 
@@ -334,9 +337,9 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
         else "wrong answers have higher confidences than right ones"
     )
     message = (
-        f"{found} (AUROC {area:.3f}; 0.5 would say nothing). The score may run the other way, as "
-        f"{'the probability of no' if of_event else 'a risk or an uncertainty'} does (then {inverted}), "
-        f"or {confidences.terms.right} and {confidences.terms.wrong} may be swapped (then {swapped})."
+        f"{found} (AUROC {area:.3f}; 0.5 is no better than chance). The score may run the other way, as "
+        f"{'the probability of no' if of_event else 'a risk or an uncertainty'} does (then {inverted}), or "
+        f"{confidences.terms.right} and {confidences.terms.wrong} may be swapped (then {swapped})."
     )
     most_confident = int(np.argmax(np.where(pairs.correct, -1, pairs.confidence)))
     return Suspicion("auroc_below_half", message, _pair_in_words(run, confidences, most_confident))
@@ -352,14 +355,14 @@ def confidence_tells_outcome(run: AnswerRun, confidences: Confidences) -> Suspic
     if n_of_rarer < MANY_ROWS_OF_OUTCOME and ROWS_PER_VALUE * np.unique(pairs.confidence).size > pairs.n:
         return None
     message = (
-        f"each of {right.size:,} right answers has a confidence of {right.min():.4g} or more, and each of "
-        f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself so well: the column was "
-        f"probably made from the outcome. Take the confidence that was there before the answer was judged."
+        f"all {right.size:,} right answers have a confidence of {right.min():.4g} or more, and all "
+        f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself that well: the "
+        "column was probably made from the outcome. Use the confidence from before the answer was judged."
     )
     if confidences.probability_of == "event":
         message = (
-            f"each of {right.size:,} rows with yes has a probability of {right.min():.4g} or more, and each "
-            f"of {wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
+            f"all {right.size:,} rows with yes have a probability of {right.min():.4g} or more, and all "
+            f"{wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
             "or the column was made from the outcome. Check that it was there before."
         )
     least_confident = int(np.argmin(np.where(pairs.correct, pairs.confidence, 2)))
@@ -421,9 +424,10 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     at = int(repeated.arg_max() or 0)
     of = int((contents == contents[at]).arg_max() or 0)
     message = (
-        f"{int(repeated.sum()):,} of {contents.len():,} rows repeat another one in all that is read but the "
-        f"id, more than by chance. Each counts as a question of its own. Leave out what was added twice, or "
-        f"name the question that a row asks: {Advice(columns={'COLUMN': 'trial_of'})}"
+        f"{int(repeated.sum()):,} of {contents.len():,} rows equal another row in every column that is "
+        "read except the id, more often than by chance. Each counts as a separate question. Leave out "
+        "what was added twice, or name the question that each row asks: "
+        f"{Advice(columns={'COLUMN': 'trial_of'})}"
     )
     example = f"{_pair_in_words(run, confidences, at)}, all as in {_place(run, int(pairs.rows[of]))}"
     return Suspicion("rows_repeat", message, example)
@@ -559,4 +563,4 @@ CHECKS: Final[tuple[Check, ...]] = (
 """What is checked, the plainest first."""
 
 CHECKS_OF_EVENTS: Final[tuple[Check, ...]] = (auroc_below_half, confidence_tells_outcome, rows_repeat)
-"""Those for probabilities of events: a rare event is no fault, and there is no answer to be guessed."""
+"""Those for probabilities of events: a rare event is not a fault, and there is no answer to be guessed."""

@@ -176,7 +176,7 @@ class Verdict:
 
     @property
     def deviation_bound(self) -> float | None:
-        """What the mean of |c − P(right)| is below with 95 % confidence; None without a test."""
+        """95 % upper bound of the mean of |c − P(right)|; None without a test."""
         return None if self.test is None else self.test.deviation_bound
 
     @property
@@ -420,9 +420,9 @@ def disagreement_text(verdict: Verdict, name: str, p: float | None) -> str | Non
         return None
     own, joint = p_value_phrase(p, None), p_value_phrase(verdict.p, None)
     if verdict.miscalibrated:
-        differs = "weighs gaps with their signs, which a metric adds up without"
+        differs = "takes the signs of the gaps into account, while the metric adds up their sizes"
         if verdict.kind == "uneven":
-            differs = "weighs each gap by how far beyond chance it is, which a metric does not"
+            differs = "weighs each gap by how far it is beyond chance, which the metric does not"
         return (
             f"{name} by itself is within chance ({own}), but the verdict is not ({joint}): {verdict.words}. "
             f"The verdict {differs}."
@@ -570,14 +570,14 @@ def _off_text(test: CalibrationTest, kind: VerdictKind, terms: Terms) -> str:
         rest = ", some too high and others too low"
         if level_clear or slope_clear:
             rest = f"; by level and spread alone, {deviation} ({p_value_phrase(test.logistic_p, None)})"
-        return f"Single {terms.confidences} are off beyond level and spread {curve}{rest}"
+        return f"Individual {terms.confidences} are off beyond level and spread {curve}{rest}"
     if kind == "unclear":
         together = p_value_phrase(test.logistic_p, None)
         return (
-            f"Level and spread are off by {deviation} on average, which is clear of both together "
-            f"({together}) and of neither alone"
+            f"Level and spread are off by {deviation} on average, which is clear for both together "
+            f"({together}) but for neither alone"
         )
-    beyond = f"; single {terms.confidences} are off beyond that {curve} in all" if curve_clear else ""
+    beyond = f"; individual {terms.confidences} are off beyond that {curve} in all" if curve_clear else ""
     slope = p_value_phrase(test.slope_p, None)
     if any(kind in level_kinds for level_kinds in LEVEL_KINDS.values()):
         gap, level = format_number(abs(test.level), ".3f"), p_value_phrase(test.level_p, None)
@@ -602,9 +602,9 @@ def _not_rejected_text(test: CalibrationTest, terms: Terms) -> str:
     chance = p_value_phrase(test.p, None)
     alone = [f"{p_value_phrase(p, None)} for {name}" for name, p in tested.items() if p <= SIGNIFICANCE_LEVEL]
     if len(tested) == 1:
-        return f"The mean {terms.confidence} is not off by more than chance ({chance})."
+        return f"The mean {terms.confidence} is off by no more than chance ({chance})."
     names = list(tested)
-    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are not off by more than chance ({chance})."
+    text = f"Together, {', '.join(names[:-1])} and {names[-1]} are off by no more than chance ({chance})."
     return f"{text} Tested alone, {join_names(alone)}." if alone else text
 
 
@@ -620,7 +620,7 @@ def _tolerance_text(test: CalibrationTest, tolerance: float, terms: Terms) -> st
     wrong = stated >= 0.5
     rare, said = (1 - test.accuracy, 1 - stated) if wrong else (test.accuracy, stated)
     word = terms.wrong if wrong else terms.right
-    return f"{format_percent(rare)} are {word} where {format_percent(said)} are stated to be."
+    return f"{format_percent(rare)} are {word}, not the stated {format_percent(said)}."
 
 
 def _certain_text(test: CalibrationTest, terms: Terms) -> str:

@@ -107,7 +107,7 @@ def _sum_remark(distribution: Distribution) -> tuple[str, ...]:
     worst = format_number(float(sums[np.argmax(error)]), ".4g")
     have = "has" if n_inexact == 1 else "have"
     return (
-        f"{plural(n_inexact, 'row')} {have} probabilities that miss a sum of 1 as printed, at worst {worst}",
+        f"{plural(n_inexact, 'row')} {have} probabilities that do not sum to 1 as printed, at worst {worst}",
     )
 
 

@@ -212,7 +212,7 @@ def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArr
     n_rows, largest = rows.size, float(np.max(excess.to_numpy()))
     have = "1 row has" if excess.len() == 1 else f"{excess.len():,} rows have"
     remark = (
-        f"{have} a choice that is not among the listed tokens: it is taken for impossible, so that the "
+        f"{have} a choice that is not among the listed tokens: it is taken to have probability 0, so the "
         f"confidence there is an upper bound, at most {largest:.3g} too high"
     )
     recipe = ("top label", f"{excess.len():,} of {n_rows:,} over the listed choices alone")
@@ -221,8 +221,8 @@ def remark_unlisted(confidences: Confidences, max_excess: pl.Series, rows: NDArr
         recipe=(*confidences.recipe, *recipe),
         remarks=(*confidences.remarks, remark),
         distribution=None,
-        no_distribution_reason=f"{have} a choice that is not among the listed tokens: of such rows, mostly "
-        "the surest, no whole distribution is known.",
+        no_distribution_reason=f"{have} a choice that is not among the listed tokens: such rows, mostly "
+        "the most confident ones, have no complete distribution.",
     )
 
 
@@ -366,7 +366,7 @@ CHOICE_LENGTH_NORMALISED: Final = Method(
     "of every choice; gold",
     compute=_length_normalised_confidences,
     columns=("choice_logprobs",),
-    requirement="the log-probability of every choice is needed; a logit has no length to be divided by",
+    requirement="the log-probability of every choice is needed; a logit cannot be divided by a length",
     renormalises_by_default=True,
     style=(5, "star", "5px,5px"),
 )

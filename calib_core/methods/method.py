@@ -55,7 +55,7 @@ class MethodOptions:
             ("unparseable", get_args(UnparseableRule)),
         ):
             if (value := getattr(self, name)) not in allowed:
-                raise ValueError(f"{name} is one of {', '.join(map(str, allowed))}, not {value!r}")
+                raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

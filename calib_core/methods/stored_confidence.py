@@ -30,13 +30,13 @@ class _AsStored:
 GIVEN: Final = Method(
     id="given",
     title="confidence in the file",
-    meaning="The number in the file's column “confidence”, however computed; a column “confidence.NAME” is a "
-    "method of its own, under that name.",
+    meaning="The number in the file's column “confidence”, however computed; a column “confidence.NAME” "
+    "is a separate method with that name.",
     source="one column of the file, unchanged",
-    needs="one number from 0 to 1 a question (confidence); an outcome",
+    needs="one number from 0 to 1 per question (confidence); an outcome",
     compute=_AsStored("confidence", "as given"),
     columns=("confidence",),
-    requirement="one number from 0 to 1 a question is needed",
+    requirement="one number from 0 to 1 per question is needed",
     display_rank=5,
     headline_rank=2,
     style=(1, "hexagon", "14px,3px"),
@@ -51,7 +51,7 @@ def named_given(name: str) -> Method:
         id=f"{GIVEN.id}.{name}",
         title=" ".join(re.split(r"[\s_-]+", name)).strip() or name,
         meaning=f"The number in the file's column “{column}”, however computed.",
-        needs=f"one number from 0 to 1 a question ({column}); an outcome",
+        needs=f"one number from 0 to 1 per question ({column}); an outcome",
         compute=_AsStored(column, f"{name} as given"),
         columns=(column,),
         style=None,

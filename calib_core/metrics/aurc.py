@@ -56,8 +56,8 @@ AURC: Final = Metric(
     title_in_sentence="AURC",
     recipe_name="AURC",
     meaning=(
-        "The share of wrong answers if only the most confident are given, averaged over how many are: "
-        "lower is better, and it rewards both accuracy and ranking."
+        "The share of wrong answers if only the most confident are given, averaged over how many are "
+        "given: lower is better, and it rewards both accuracy and ranking."
     ),
     source="Geifman 2017: mean over rows i of the share wrong among the rows with a confidence ≥ c_i",
     needs="pairs",
@@ -70,8 +70,8 @@ AURC: Final = Metric(
     interval_method="none",
     no_interval_reason="a bootstrap held the truth in only 58 to 97 % of simulated data sets",
     event_words=EventWords(
-        "The share of no if only the rows of the highest probability of yes are taken, averaged over how "
-        "many are: lower is better, and it rewards both a high share of yes and ranking.",
+        "The share of no among the rows with the highest probability of yes, averaged over how many are "
+        "taken: lower is better, and it rewards both a high share of yes and ranking.",
         source="Geifman 2017: mean over rows i of the share of no among the rows with a probability ≥ p_i",
     ),
 )

@@ -53,8 +53,7 @@ AUROC: Final = Metric(
     recipe_name="AUROC",
     meaning=(
         "The chance that a right answer was given more confidence than a wrong one, ties counted half: "
-        "higher is better, 0.5 tells nothing, and it says whether confidence ranks, not whether it is "
-        "calibrated."
+        "higher is better, 0.5 is no better than chance, and it measures ranking, not calibration."
     ),
     source="Mann–Whitney U of confidence against correctness / (rights · wrongs)",
     needs="pairs",
@@ -69,8 +68,7 @@ AUROC: Final = Metric(
     interval_coverage=(92, 100),
     event_words=EventWords(
         "The chance that a row with yes was given a higher probability than a row with no, ties counted "
-        "half: higher is better, 0.5 tells nothing, and it says whether the probability ranks, not whether "
-        "it is calibrated.",
+        "half: higher is better, 0.5 is no better than chance, and it measures ranking, not calibration.",
         source="Mann–Whitney U of the probability against the outcome / (yes · no)",
     ),
 )

@@ -105,7 +105,7 @@ BRIER: Final = Metric(
         "The mean squared distance between confidence and outcome: it rewards being right as well "
         "as being honest, and needs no bins; lower is better, and always saying 50 % scores 0.25."
     ),
-    source="Brier 1950, of one confidence a row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
+    source="Brier 1950, of one confidence per row: mean (c − y)²; self-consistency paper (Wang et al. 2024)",
     needs="pairs",
     low=0.0,
     high=1.0,

@@ -38,8 +38,8 @@ CW_ECE: Final = Metric(
     title_in_sentence="cw-ECE",
     recipe_name="cw-ECE-L1",
     meaning=(
-        "Classwise ECE: that of each choice's probability against how often that choice is right, averaged "
-        "over the K choices (classes): lower is better, and it shrinks as K grows."
+        "Classwise ECE: the ECE of each choice's probability against how often that choice is right, "
+        "averaged over the K choices (classes): lower is better, and it shrinks as K grows."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 7",
     needs="distribution",
@@ -77,8 +77,8 @@ CW_ECE_SUM: Final = Metric(
     title_in_sentence="K·cw-ECE",
     recipe_name="K·cw-ECE-L1",
     meaning=(
-        "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be read beside "
-        "Full-ECE, which it is never below; from 0 to 2, lower is better."
+        "cw-ECE (classwise ECE) summed over the choices instead of averaged, so that it can be compared "
+        "with Full-ECE, which it is never below; from 0 to 2, lower is better."
     ),
     source="K times eq. 7 of the Full-ECE paper (Liu et al. 2024)",
     needs="distribution",

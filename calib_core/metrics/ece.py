@@ -82,7 +82,7 @@ ACE: Final = Metric(
         "Adaptive calibration error: ECE over bins of about equally many rows, so that no bin is "
         "thin and rows of equal confidence stay together; lower is better."
     ),
-    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence a row, weighted by count",
+    source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence per row, weighted by count",
     needs="pairs",
     low=0.0,
     high=1.0,

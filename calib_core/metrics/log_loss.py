@@ -58,7 +58,7 @@ LOG_LOSS: Final = Metric(
     recipe_name="log loss",
     meaning=(
         "The mean of −ln of the probability given to what happened, right or wrong (nats): lower is better, "
-        "and one certain answer that is wrong makes it infinite."
+        "and one wrong answer stated with certainty makes it infinite."
     ),
     source="mean over rows of −ln c if right, −ln(1 − c) if wrong",
     needs="pairs",

@@ -261,7 +261,7 @@ def read_corrections(
     Raises
     ------
     Refused
-        It is no table, has no ids or no corrections, has a bad value, or corrects a question twice.
+        It is not a table, has no ids or no corrections, has a bad value, or corrects a question twice.
     """
     options = ReadOptions(columns=options.columns)
     if isinstance(source, Path):

@@ -112,8 +112,8 @@ class AnnotationTool:
         if not entries:
             given = join_names(sorted(rows.others)) or "nobody"
             raise Refused(
-                f"{head.file} was taken for {self.title}, and no annotation is a model's or a person's: "
-                f"those in it are of {given}."
+                f"{head.file} was recognised as {self.title}, but no annotation in it is by a model or a "
+                f"person: they are by {given}."
             )
         if rows.others:
             counts = ", ".join(f"{n:,} of {kind}" for kind, n in sorted(rows.others.items()))

@@ -157,7 +157,7 @@ def open_archive(stream: BinaryIO, file: str, max_members: int = MAX_MEMBERS) ->
         The archive has more than `max_members` members or cannot be opened.
     """
     if (members := count_members(stream)) > max_members:
-        raise Refused(f"{file} is an archive of {members:,} members, and at most {max_members:,} are read.")
+        raise Refused(f"{file} is an archive of {members:,} members, but at most {max_members:,} are read.")
     try:
         archive = zipfile.ZipFile(stream)
     except (*_ZIP_ERRORS, OSError) as error:
@@ -194,8 +194,8 @@ def read_only_file(archive: zipfile.ZipFile, file: str, progress: ReadProgress) 
         more = ", …" if len(names) > _MAX_LISTED else ""
         found = f"{len(names):,} files that may hold data ({listed}{more})" if names else "no data file"
         raise Refused(
-            f"{file} is a zip archive with {found}, and one is expected. Unpack it, and open the files that "
-            f"hold predictions."
+            f"{file} is a zip archive with {found}, but exactly one is expected. Unpack it, and open the "
+            "files that hold predictions."
         )
     member = members[names[0]]
     shown = repr(shorten(member.filename))
@@ -230,7 +230,7 @@ def checked_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile
             raise _unsound_member(file, name, "a link to another file")
         if name in members:
             raise _unsound_member(
-                file, name, "a name that it holds twice, so that which one is meant is not clear"
+                file, name, "a name that it holds twice, so it is unclear which one is meant"
             )
         members[name] = member
     end = 0
@@ -243,8 +243,7 @@ def checked_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile
 
 def _unsound_member(file: str, name: str, fault: str) -> Refused:
     return Refused(
-        f"{file} has the member {shorten(name)!r}, {fault}. It may be damaged, or made to do harm: pack it "
-        f"again."
+        f"{file} has the member {shorten(name)!r}, {fault}. It may be damaged or malicious: pack it again."
     )
 
 
@@ -261,14 +260,16 @@ def npy_members(archive: zipfile.ZipFile, file: str) -> Mapping[str, zipfile.Zip
         shown = repr(shorten(member.orig_filename))
         if escapes_archive(member.orig_filename):
             raise Refused(
-                f"{file} has the member {shown}, a name that leads out of the archive: NumPy writes no such "
-                f"names. Save the arrays again with numpy.savez."
+                f"{file} has the member {shown}, a name that leads out of the archive: NumPy does not "
+                "write such names. Save the arrays again with numpy.savez."
             )
         name, suffix = member.filename[:-4], member.filename[-4:]
         if suffix != ".npy":
             continue
         if name in members:
-            raise Refused(f"{file} has two members named {shown}: which one is meant is not clear. Keep one.")
+            raise Refused(
+                f"{file} has two members named {shown}, so it is unclear which one is meant. Keep one."
+            )
         if member.flag_bits & 1:
             raise Refused(f"{file}: its member {shown} is encrypted. Save it again without a password.")
         members[name] = member

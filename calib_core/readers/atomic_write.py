@@ -44,10 +44,12 @@ def check_output_path(path: Path, inputs: Iterable[Path] = ()) -> None:
     if path.is_dir():
         raise Refused(f"{name} is a folder. Name the file that is to be written: -o FILE")
     if path.exists() and not path.is_file():
-        raise Refused(f"{name} is no regular file and cannot be replaced by one. Choose another name for -o.")
+        raise Refused(
+            f"{name} is not a regular file and cannot be replaced by one. Choose another name for -o."
+        )
     if any(is_same_file(path, other) for other in inputs):
         raise Refused(
-            f"{name} is one of the files that are read, and would be lost. Choose another name for -o."
+            f"{name} is one of the files that are read, and would be overwritten. Choose another name for -o."
         )
 
 

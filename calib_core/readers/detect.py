@@ -254,8 +254,8 @@ def _parquet_head(content: Content, file: str) -> Head:
     data = content.read_all()
     if has_digest(data) and not digest_matches(data):
         raise Refused(
-            f"{file} holds saved sums and is not as it was written: it was altered, cut off or damaged. Copy "
-            f"it again, or reduce the token-level files again."
+            f"{file} holds saved sums that are not as they were written: the file was altered, cut off or "
+            "damaged. Copy it again, or reduce the token-level files again."
         )
     check_footer(data, file)
     names = tuple(parquet_schema(data, file))
@@ -267,20 +267,20 @@ def _check_text(content: Content, file: str, progress: ReadProgress) -> None:
     save = "Save it as UTF-8 text."
     start = content.read(0, 200)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Refused(f"{file} is text in UTF-16, and UTF-8 is expected. {save}")
+        raise Refused(f"{file} is text in UTF-16, but UTF-8 is expected. {save}")
     nul, invalid = _find_non_text(content, progress)
     if nul is not None:
         wide = 4 * start.count(b"\x00") > len(start)
-        cause = "it may be in UTF-16" if wide else "it is no text, or a crashed writer never wrote its end"
+        cause = "it may be in UTF-16" if wide else "it is not text, or a crashed writer never wrote its end"
         raise Refused(
-            f"{file} holds a NUL byte on line {_line_number_at(content, nul):,}, and UTF-8 text is expected: "
-            f"{cause}. {save}"
+            f"{file} holds a NUL byte on line {_line_number_at(content, nul):,}, but UTF-8 text is "
+            f"expected: {cause}. {save}"
         )
     if invalid is not None:
         raise Refused(
             f"{file} is not text in UTF-8: line {_line_number_at(content, invalid):,} holds the byte "
             f"{content.read(invalid, 1)[0]:#04x}, which cannot stand there. It may be in Latin-1 or "
-            f"Windows-1252, or no text at all. {save}"
+            f"Windows-1252, or not text at all. {save}"
         )
 
 
@@ -317,7 +317,7 @@ def _json_list_head(content: Content, file: str) -> Head:
         raise Refused(f"{file}: a JSON list is expected where the file begins with '['. {EXPORT_ADVICE}")
     elements = tuple(cast("list[object]", records))
     if not elements:
-        raise Refused(f"{file} holds an empty JSON list: there are no rows in it.")
+        raise Refused(f"{file} holds an empty JSON list: it has no rows.")
     objects = [
         cast("Mapping[str, object]", part) for part in elements[:N_FIRST_OBJECTS] if isinstance(part, dict)
     ]
@@ -358,13 +358,13 @@ def _parse_whole_json(content: Content, file: str) -> object:
         return parse_json(content.read_all().decode("utf-8-sig"))
     except RepeatedKeyError as repeated:
         raise Refused(
-            f"{file}: an object has the key {shorten(str(repeated))!r} more than once, so which value "
-            f"is meant is not clear. Keep one."
+            f"{file}: an object has the key {shorten(str(repeated))!r} more than once, so it is unclear "
+            "which value is meant. Keep one."
         ) from None
     except RecursionError:
-        raise Refused(f"{file}: the JSON in it is nested too deep to be read.") from None
+        raise Refused(f"{file}: the JSON in it is nested too deeply to be read.") from None
     except ValueError as error:
         raise Refused(
-            f"{file} begins like JSON and is not ({shorten(str(error), 200)}). It may be half written: "
-            "write it again, with one JSON object per line."
+            f"{file} begins like JSON but is not valid JSON ({shorten(str(error), 200)}). It may be half "
+            "written: write it again, with one JSON object per line."
         ) from None

@@ -88,10 +88,10 @@ def _records_of_lines(head: Head) -> Iterator[LogRecord]:
         except RepeatedKeyError as repeated:
             raise Refused(
                 f"{head.file}, line {line_number:,}: an object has the key {shorten(str(repeated))!r} more "
-                f"than once, so which value is meant is not clear. Keep one."
+                "than once, so it is unclear which value is meant. Keep one."
             ) from None
         except (ValueError, RecursionError):
-            fix = "Mend the line, or take it out; the file may be half written."
+            fix = "Correct the line, or remove it; the file may be half written."
             value = BrokenRecord(
                 0, "not JSON", "", "one JSON object on the line", shorten(line.decode()), fix
             )

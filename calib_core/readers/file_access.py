@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from calib_core.errors import Refused
 
 LINK_LEAVES_FOLDER: Final = (
-    "leads out of the folder, and only what lies in it is read: copy the file itself there."
+    "leads out of the folder, but only files in the folder are read: copy the file itself there."
 )
 BROKEN_LINK: Final = "is a link that leads nowhere."
 
@@ -174,7 +174,7 @@ def _require_regular_file(mode: int, file: str) -> None:
 
 def not_regular_message(mode: int) -> str:
     """Say why a file of this mode is not read; the sentence continues after the file's name."""
-    kind = "what is no regular file"
+    kind = "what is not a regular file"
     if stat.S_ISFIFO(mode):
         kind = "a pipe"
     elif stat.S_ISSOCK(mode):

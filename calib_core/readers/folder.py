@@ -57,7 +57,7 @@ def list_folder(folder: Path) -> FolderListing:
         pending = _entries(folder, top)
     except (OSError, RuntimeError, ValueError) as error:
         name = folder.name or str(folder)
-        raise Refused(f"{name} is no folder that can be opened ({os_error_text(error)}).") from None
+        raise Refused(f"{name} is not a folder that can be opened ({os_error_text(error)}).") from None
     files: list[Path] = []
     skipped: dict[Path, str] = {}
     visited = {top}

@@ -364,6 +364,6 @@ def wrong_kind_message(head: Head, format_: Format) -> str:
     """Say what a file of the format that the user chose would hold, and what this one holds."""
     expected = [text for kind, text in _KIND_TEXTS.items() if kind in format_.kinds]
     return (
-        f"{head.file} was to be read as {format_.title}: expected {join_names(expected, 'or')} with "
+        f"{head.file} cannot be read as {format_.title}: expected {join_names(expected, 'or')} with "
         f"{format_.recognised_by}, found {_KIND_TEXTS[head.kind]}. Leave {option_name('format')} out."
     )

@@ -336,7 +336,7 @@ def _names_text(names: Sequence[str]) -> str:
     >>> _names_text(["law", "art"])
     'law, art'
     >>> _names_text(["red-1", "red-2", "blue-1", "blue-2", "blue-3"])
-    'red-1 and 1 like it, blue-1 and 2 like it. If these are several models, read each by itself'
+    'red-1 and 1 like it, blue-1 and 2 like it. If these are several models, read each separately'
     """
     kinds: dict[str, list[str]] = {}
     for name in names:
@@ -344,7 +344,7 @@ def _names_text(names: Sequence[str]) -> str:
     alike = [(kind[0], len(kind) - 1) for kind in kinds.values()]
     are_kinds = len(alike) > 1 and all(n_others for _, n_others in alike)
     shown = [f"{first} and {n_others:,} like it" for first, n_others in alike] if are_kinds else names
-    advice = ". If these are several models, read each by itself" if are_kinds else ""
+    advice = ". If these are several models, read each separately" if are_kinds else ""
     return ", ".join(shown[:MAX_NAMED_PARTS]) + (", …" if len(shown) > MAX_NAMED_PARTS else "") + advice
 
 

@@ -62,7 +62,7 @@ class Preset:
     info
         Path in the first object of the file → "model" or "dataset".
     translate
-        Record → the values that no path gives, to be added to it; None for a record that is no row.
+        Record → the values that no path gives, to be added to it; None for a record that is not a row.
     """
 
     id: str
@@ -97,7 +97,9 @@ class Preset:
         entries = self._entries(head, options, paths, found)
         first_entry = next(entries, None)
         if first_entry is None:
-            raise Refused(f"{head.file} was taken for {self.title}, and none of its records is an answer.")
+            raise Refused(
+                f"{head.file} was recognised as {self.title}, but none of its records is an answer."
+            )
         run_info = RunInfo(model=info.get("model"), dataset=info.get("dataset"))
         log = LogTable(chain([first_entry], entries), columns, run_info)
         reading = read_log_table(head, self.id, log, options, progress)
@@ -173,7 +175,7 @@ class Preset:
                 yield LogEntry(fields, record.line, record.share)
 
     def _fields(self, row: Row, paths: Sequence[str]) -> Row | BrokenRecord | None:
-        """Return the plain values of a record, and those at these paths; None if it is no row."""
+        """Return the plain values of a record, and those at these paths; None if it is not a row."""
         try:
             translated = self.translate(row) if self.translate else dict[str, object]()
         except BadValueError as bad:

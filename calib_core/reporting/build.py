@@ -36,6 +36,9 @@ class Report:
     left_out: Mapping[str, str]
     html: str
 
+    def __repr__(self) -> str:
+        return f"<Report {', '.join(self.pages)}: {len(self.html):,} characters of HTML>"
+
     @property
     def pages(self) -> tuple[str, ...]:
         """The ids of the pages in the report."""

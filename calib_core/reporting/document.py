@@ -243,7 +243,7 @@ def table_of_contents(sections: Sequence[Section]) -> str:
     """Links to every section and to its titled views, which are folded if there are many."""
     items = "".join(tag("li", _section_link(section) + _view_links(section)) for section in sections)
     items += tag("li", tag("a", "What do the numbers mean?", href="#terms"))
-    items += tag("li", tag("a", "How is this report made again?", href="#again"))
+    items += tag("li", tag("a", "How can this report be reproduced?", href="#again"))
     return tag("nav", tag("h2", "Contents") + tag("ol", items), aria_label="Contents")
 
 
@@ -498,7 +498,7 @@ def _reproduction_html(
         rows = [{"File": read.name, "SHA-256": read.sha256 or NO_VALUE} for read in checksums]
         where, table = "", html_table(ViewTable.from_rows("", rows))
     content = (
-        tag("h2", "How is this report made again?")
+        tag("h2", "How can this report be reproduced?")
         + paragraphs("byline", _scope_lines(provenance, report_input, left_out))
         + paragraphs("note", [provenance.where_to_run])
         + code_block([provenance.command])

@@ -80,8 +80,9 @@ def threshold_columns(terms: Terms) -> tuple[Column, ...]:
             "accuracy_low",
             "At least",
             "bound",
-            f"Lower bound of the {terms.precision} on new {terms.questions}, as sure as the guarantee is. "
-            "That of an empirical threshold holds only if it had been chosen before.",
+            f"Lower bound of the {terms.precision} on new {terms.questions}, with the confidence of the "
+            "guarantee. For an empirical threshold it holds only if the threshold had been chosen "
+            "beforehand.",
         ),
         Column("recipe"),
     )

@@ -54,7 +54,7 @@ AUDIT_COLUMNS: Final = (
     Column("recipe"),
 )
 
-_NEEDS_ROWS: Final = "Needs single confidences, and a token-level run keeps sums only."
+_NEEDS_ROWS: Final = "Needs individual confidences, but a token-level run keeps sums only."
 
 PUBLISHED_EXPECTED: Final = "Type the ECE as it was published, such as 0.037 or 3.7 %."
 """What is expected where a published figure cannot be read."""

@@ -64,7 +64,7 @@ RANKED_METRICS: Final = (SKILL, "accuracy", "brier")
 RANKED_FOR: Final[Mapping[ProbabilityOf, Sequence[str]]] = {"answer": RANKED_METRICS, "event": (SKILL,)}
 """What probabilities are of → the metrics that rank them.
 
-A share of yes is no merit, and the Brier score depends on it: always stating a rare event's scores low.
+A share of yes is not a merit, and the Brier score depends on it: always stating a rare event's scores low.
 """
 
 RANKED_NAMES: Final[Mapping[str, str]] = {SKILL: "skill", "accuracy": "accuracy", "brier": "Brier"}
@@ -378,7 +378,7 @@ class PairedComparison:
         worse = self._columns[metric].clearly_worse(unranked)
         best = [key for key in compared if key not in worse and self._may_be_best(key, metric)]
         if not best:
-            return nobody("the points with the best value are worse than always stating one value")
+            return nobody("the points with the best value are worse than a constant guess")
         sign = 1 if METRICS[metric].direction == "higher" else -1
         leader = max(best, key=lambda key: sign * values[key])
         uncompared = [key for key in values if key not in compared and self.n_rows.get(key, 0) >= MIN_ROWS]
@@ -845,7 +845,7 @@ class _Questions:
         at = tuple(self._index.get(id(run), -1) for run in (first, second))
         if self._numbers is None or min(at) < 0:
             raise Unavailable(
-                "some rows have no id or text of their own, so that they cannot be paired. "
+                "some rows have no id and no text of their own, so they cannot be paired. "
                 f"{row_number_advice()}"
             )
         if at not in self._rows:

@@ -303,7 +303,7 @@ def cascade_headline(found: Cascade, threshold: float, names: tuple[str, str]) -
     lead = (
         f"Hand questions with a confidence below {t} to {names[1]}"
         if point.accuracy > best
-        else f"Handing questions with a confidence below {t} to {names[1]} is no gain over {name} alone"
+        else f"Handing questions with a confidence below {t} to {names[1]} gains nothing over {name} alone"
     )
     return (
         f"{lead}: accuracy {_percent(point)}, with "

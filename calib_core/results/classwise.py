@@ -33,8 +33,8 @@ HALF: Final = 0.5
 CLASS_COLUMNS: Final = (
     Column("name", "Class"),
     Column("ece", "class-k-ECE", "mixed", "The gaps of this class over its bins, a row."),
-    Column("share", "Part of sum", "part", "Its part of the sum over the classes."),
-    Column("right", "Right", "count", "Rows or positions of which it is the right class."),
+    Column("share", "Part of sum", "part", "Its share of the sum over the classes."),
+    Column("right", "Right", "count", "Rows or positions for which it is the right class."),
     Column("frequency", "Share right", "mixed"),
     Column("mean_probability", "Mean probability", "mixed"),
 )
@@ -258,11 +258,11 @@ def _headline(table: pl.DataFrame, n_rows: int, unit: RowUnit) -> str:
     if not n_rows:
         return f"No {unit[:-1]} has both a confidence and an outcome."
     if float(table["ece"].sum()) <= ROUNDING_TOLERANCE:
-        return f"All {table.height:,} classes are as probable as they are right, in every bin."
+        return f"All {table.height:,} classes are right as often as their probability says, in every bin."
     first = table.row(0, named=True)
     never = int((table["right"] == 0).sum())
     half = int((table["cumulative"] < HALF).sum()) + 1
-    carried = f"{half:,} of {table.height:,} classes {'carries' if half == 1 else 'carry'} half of the sum"
+    carried = f"{half:,} of {table.height:,} classes {'makes' if half == 1 else 'make'} up half of the sum"
     rare = f"; {never:,} are never right" if never else ""
     return (
         f"Farthest off: {first['name']}, class-k-ECE {format_short(first['ece'])} (right in "

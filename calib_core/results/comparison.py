@@ -442,7 +442,7 @@ class Comparison(Displayable):
         others = [id_ for id_ in dict.fromkeys((self.x, self.y)) if id_ not in BASE_METRICS]
         terms = self.terms
         of_all = (
-            f"Of all rows with an outcome, with a {terms.confidence} or without: the {terms.accuracy} that "
+            f"On all rows with an outcome, with or without a {terms.confidence}: the {terms.accuracy} that "
             "is drawn and ranked."
         )
         best_by = (
@@ -746,8 +746,8 @@ def _point_caveats(points: Sequence[ComparisonPoint], infos: Mapping[str, RunInf
     shares = sorted((point.accuracy.value, format_percent(point.accuracy.value)) for point in points)
     if terms.of == "event" and shares[0][1] != shares[-1][1]:
         yield (
-            f"The {terms.accuracy} is {shares[0][1]} to {shares[-1][1]}. A Brier score depends on it, so "
-            "points are ranked by skill, which is measured against it."
+            f"The {terms.accuracy} ranges from {shares[0][1]} to {shares[-1][1]}. The Brier score depends "
+            "on it, so points are ranked by skill, which allows for it."
         )
     judged_counts = Counter(point.judged for point in points)
     if len(judged_counts) > 1:
@@ -786,7 +786,9 @@ def _point_remarks(
 ) -> Iterator[str]:
     """What else differs between the points, or is not compared, as sentences."""
     terms = common_terms(point.terms for point in points)
-    of_all = f"{terms.accuracy} is of all rows with an outcome, all else of those with a {terms.confidence}"
+    of_all = (
+        f"{terms.accuracy} uses all rows with an outcome, all other numbers those with a {terms.confidence}"
+    )
     if caveat := missing_caveat(((f"in {point.name}", point.missing) for point in points), of_all):
         yield caveat
     shown = {point.method for point in points}

@@ -174,7 +174,7 @@ def _outcomes(evidence: AnswerEvidence) -> pl.DataFrame:
 def correction_note(corrections: Corrections) -> str:
     """What was corrected in a run, in a sentence."""
     left_out = plural(corrections.n_left_out, "question")
-    return f"Corrections of {corrections.file}: {left_out} left out, {corrections.n_corrected:,} corrected."
+    return f"Corrections from {corrections.file}: {left_out} left out, {corrections.n_corrected:,} corrected."
 
 
 # --- What they change -------------------------------------------------------------------------------------
@@ -355,9 +355,9 @@ def _greedy_again(run: AnswerRun, rows: pl.DataFrame, is_new: pl.Series, given: 
         kinds = AnswerNormaliser.for_run(replace(run, rows=rows)).kind
         if (kinds.filter(needs & ~after.fill_null(value=False)) == "text").any():
             raise Refused(
-                f"{given.table.file}: {run.file} compares no other answer with a right one, so whether a "
-                "text that differs from the corrected one is wrong is not known. Give the outcome, in a "
-                "column correct."
+                f"{given.table.file}: {run.file} compares no other answer with a right one, so it is "
+                "unknown whether a text that differs from the corrected one is wrong. Give the outcome, "
+                "in a column correct."
             )
     return stored.zip_with(~needs, after).alias("correct")
 
@@ -371,9 +371,9 @@ def _refuse_other_judgement(
     if differs.sum() > MAX_JUDGED_OTHERWISE * n_known:
         example = column(run, "id").filter(differs)[0]
         raise Refused(
-            f"{table.file} corrects right answers, and the outcomes of {run.file} do not follow from them: "
-            f"in {differs.sum():,} of {n_known:,} rows the answer equals the right one and counts as wrong, "
-            f"or the other way round (such as {shorten(str(example), 40)!r}). {advice}"
+            f"{table.file} corrects right answers, but the outcomes of {run.file} do not follow from them: "
+            f"in {differs.sum():,} of {n_known:,} rows the answer equals the right one but counts as "
+            f"wrong, or vice versa (such as {shorten(str(example), 40)!r}). {advice}"
         )
     return n_known
 
@@ -383,7 +383,7 @@ def _no_answer_text(run: AnswerRun, given: RowCorrections, where: pl.Series, adv
     name = next(name for name in RIGHT_ANSWER_COLUMNS if first[name][0] is not None)
     return (
         f"{given.place(name, where)}: {run.file} stores whether the answer to "
-        f"{shorten(str(first['id'][0]), 40)!r} is right, and no answer that could be compared with the "
+        f"{shorten(str(first['id'][0]), 40)!r} is right, but no answer that could be compared with the "
         f"corrected one. {advice}"
     )
 

@@ -457,10 +457,10 @@ def weights_remark(n_used: int, n_effective: float) -> str:
     Examples
     --------
     >>> weights_remark(100, 64.25)
-    'Rows count by the column weight: 100 rows are worth 64.2 of equal weight.'
+    'Rows are weighted by the column weight: 100 rows are worth 64.2 of equal weight.'
     """
     worth = f"{plural(n_used, 'row')} are worth {format_count(n_effective)} of equal weight"
-    return f"Rows count by the column weight: {worth}."
+    return f"Rows are weighted by the column weight: {worth}."
 
 
 def bins_all_classes(metric: Metric) -> bool:
@@ -754,7 +754,8 @@ class AnswerEvidence(Evidence):
             return self.confidences.no_distribution_reason or single_value_reason
         if not distribution.normalised:
             return (
-                "Unrenormalised choices are no distribution: metrics of all classes need them renormalised."
+                "Choices that are not renormalised are not a distribution: metrics of all classes need "
+                "them renormalised."
             )
         return None
 

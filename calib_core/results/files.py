@@ -312,7 +312,11 @@ class Proposal:
             reasons = dict.fromkeys(
                 reason.removesuffix(".") for one in self.readings for reason in one.unsaid
             )
-            ending = "Choose only what you know to be meant." if self.alternatives else "Is it meant so?"
+            ending = (
+                "Choose one only if you know that it is meant."
+                if self.alternatives
+                else "Is this what is meant?"
+            )
             return f"{'. '.join(reasons)}. {ending}"
         what = "readings" if self.rows else "mappings"
         differences = (f" {one.difference}." for one in self.readings if one.difference)
@@ -685,7 +689,7 @@ def usable_runs(
     ):
         if any(map(_has_judge_and_people, reading.good_runs)):
             raise Refused(
-                f"{reading.file} holds a judge's labels beside people's, and no confidence: "
+                f"{reading.file} holds a judge's labels beside people's, but no confidence: "
                 + worded(
                     "compare them with calib judge.",
                     in_python="compare them with calib_core.judge.",
@@ -811,7 +815,7 @@ def _unusable_message(reading: Reading, runs: tuple[RunReport, ...]) -> str:
         return (
             f"{reading.file}: {plural(reading.n_rows, 'row')}, read as {reading.format}, with a judge's "
             "labels but none of people to compare them with. These are in a column "
-            f"({Advice(columns={'COLUMN': 'human'})}; most rows may lack one), or in a table of their own "
+            f"({Advice(columns={'COLUMN': 'human'})}; most rows may lack one), or in a separate table "
             f"({Advice(gold='TABLE', gold_columns={'COLUMN': 'human'})})."
         )
     accuracies = [text for report in runs if (text := _accuracy_text(report))]
@@ -1055,7 +1059,7 @@ def _not_judged(reading: Reading, runs: Sequence[RunReport]) -> Iterator[UnusedC
         for column, name in reading.column_roles.items():
             needing = [METHODS[id_] for id_ in report.survey.unavailable if id_ in METHODS]
             if any(name in method.columns and not method.uses_samples for method in needing):
-                why = "it needs an answer that is judged, and the file has samples alone"
+                why = "it needs an answer to judge, but the file has only samples"
                 yield UnusedColumn(column, name, why, ({MAJORITY: "prediction"},))
 
 

@@ -224,7 +224,7 @@ def check_limit(rule: Rule, measured: Measurement, *, significant: bool = False)
     elif value is None and interval is not None:
         # Known only between two bounds: held if both hold, unless only a clear breach counts.
         worst = interval[0 if (rule.kind == "max") == significant else 1]
-        held, reason = _keeps(rule.kind, worst, limit), "known only between these bounds"
+        held, reason = _keeps(rule.kind, worst, limit), "known only within these bounds"
     else:
         held = _keeps(rule.kind, value or 0.0, limit)
         if significant and not held and interval is not None:
@@ -345,10 +345,10 @@ def _decided(
     gap = abs(value - limit)
     half = abs(value - (worst if _keeps(kind, value, limit) else best))
     needed = math.ceil(n * (half / gap) ** 2) if gap > 0 else None
-    labels = f"{n:,} labelled rows are too few: the interval holds the limit"
+    labels = f"{n:,} labelled rows are too few: the interval contains the limit"
     if needed is None or needed > MAX_LABELS_ADVISED:
         return None, labels
-    return None, f"{labels}; about {needed:,} would decide, if the value stayed"
+    return None, f"{labels}; about {needed:,} would decide, if the value stayed the same"
 
 
 def check_missing(rule: Rule, run: Run, method: str | None, reason: str) -> RuleCheck:

@@ -95,7 +95,7 @@ def rest_help(terms: Terms) -> str:
 
 
 SIMULTANEOUS_HELP: Final = (
-    "It allows for as many groups as there are (Bonferroni): in simulations the interval of the worst held "
+    "It is corrected for the number of groups (Bonferroni): in simulations the interval of the worst held "
     "its true gap in 98 to 100 % of data sets."
 )
 NULL_HELP: Final = "What a perfectly calibrated model would score on these rows: the median."
@@ -905,7 +905,7 @@ def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[s
     if worst is None:
         if not n_judged:
             return verdicts_sentence([group.counted_kind for group in groups], "group", f" by {group_title}")
-        return f"No group by {group_title} is worse than chance explains, of {n_judged:,} with enough rows."
+        return f"No group by {group_title} with enough rows ({n_judged:,}) is worse than chance explains."
     model = titles[worst.run] if len(titles) > 1 else "the model"
     count = (
         f"{both_or_all(n_judged).capitalize()} groups"

@@ -52,8 +52,8 @@ MAX_LISTED: Final = 20
 """Number of groups listed at most, the clearest ones."""
 
 NO_COLUMN: Final = (
-    f"No column here forms a group of {MIN_ROWS} rows or more with {MIN_ROWS} others beside it: give the "
-    "file a column of few values, such as a subject, a level or a language."
+    f"No column here forms a group of at least {MIN_ROWS} rows with at least {MIN_ROWS} others: add a "
+    "column with few values, such as a subject, a level or a language."
 )
 
 

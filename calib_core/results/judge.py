@@ -1,4 +1,4 @@
-"""May a judge's verdict be believed? Everything that its labels and people's say of one run."""
+"""Can a judge's verdict be believed? Everything that its labels and people's say of one run."""
 
 from __future__ import annotations
 

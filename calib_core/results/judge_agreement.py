@@ -58,12 +58,13 @@ MEASURE_HELP: Final[Mapping[MeasureId, str]] = MappingProxyType(
     {
         "agreement": "Share of the labelled rows on which judge and people give the same label.",
         "constant": "Agreement of a judge that gives people's most frequent label to every row.",
-        "kappa": "1 − disagreement over the disagreement of two who label independently, as often each.",
-        "sensitivity": "Share that the judge passes of what people pass.",
-        "specificity": "Share that the judge does not pass of what people do not pass.",
-        "base_rate": "Share that people pass of the labelled rows.",
-        "bias": "Mean difference of the labels as numbers; above 0 the judge is kinder than people.",
-        "alpha": "How far people agree with each other: a judge can hardly agree with them better.",
+        "kappa": "1 − disagreement / the disagreement expected of independent labels with the same "
+        "frequencies.",
+        "sensitivity": "Of the rows that people pass, the share that the judge passes.",
+        "specificity": "Of the rows that people do not pass, the share that the judge does not pass.",
+        "base_rate": "Of the labelled rows, the share that people pass.",
+        "bias": "Mean difference of the labels as numbers; above 0 the judge is more lenient than people.",
+        "alpha": "How well people agree with each other: a judge can hardly agree with them better.",
     }
 )
 """Measure → what it says."""
@@ -84,7 +85,7 @@ MEASURE_COLUMNS: Final = (
     Column("high", kind="exact"),
     Column("shown", "Value"),
     Column("interval", "95 %"),
-    Column("n", "Rows", "count", "Labelled rows that it is about."),
+    Column("n", "Rows", "count", "Labelled rows used."),
     Column("note", "Remark"),
     Column("recipe"),
 )
@@ -406,7 +407,7 @@ def _between_people(
 ) -> list[JudgeMeasure]:
     """Krippendorff's α."""
     if len(labels.people) < 2:
-        missing["alpha"] = "the file has labels of one person a row"
+        missing["alpha"] = "the file has labels of only one person per row"
         return []
     levels: tuple[AlphaLevel, ...] = ("nominal",) if labels.values is None else ("ordinal", "interval")
     found: list[JudgeMeasure] = []

@@ -122,7 +122,7 @@ class JudgeFairness(Displayable):
         if not self.n_compared:
             columns = [*self.labels.groups, *([LENGTH] if self.labels.answer_length is not None else [])]
             if not columns:
-                return "The file has no column that sorts its rows into groups, so none are compared."
+                return "The file has no column that divides its rows into groups, so none are compared."
             by = join_names(columns, "or")
             return f"No two groups by {by} have {MIN_ROWS} labelled rows each, so none are compared."
         if not self.clear:
@@ -134,8 +134,8 @@ class JudgeFairness(Displayable):
         does = "agrees with people" if id_ == "agrees" else "passes answers, at equal labels of people,"
         others = f", one of {len(self.clear)} clear differences" if len(self.clear) > 1 else ""
         return (
-            f"The judge {does} {'more' if one.difference > 0 else 'less'} often by "
-            f"{format_points(abs(one.difference)).lstrip('+')} points where {one.column} is “{one.group}” "
+            f"The judge {does} {format_points(abs(one.difference)).lstrip('+')} points "
+            f"{'more' if one.difference > 0 else 'less'} often where {one.column} is “{one.group}” "
             f"({p_value_phrase(one.p_holm, None)} for {plural(self.n_compared, 'comparison')}){others}."
         )
 
@@ -152,11 +152,12 @@ class JudgeFairness(Displayable):
         if self.labels_name is None:
             return f"{sentence}."
         if order.p > SIGNIFICANCE_LEVEL:
-            return f"{sentence}; the others lean to neither place clearly ({p_value_phrase(order.p, None)})."
+            chance = p_value_phrase(order.p, None)
+            return f"{sentence}; the others do not clearly favour either place ({chance})."
         place, n = ("first", order.n_first) if order.n_first > order.n_second else ("second", order.n_second)
         others = order.n_first + order.n_second
         which = f"all {n:,} others" if n == others else f"of the {others:,} others, {n:,}"
-        return f"{sentence}; {which} lean to the answer shown {place} ({p_value_phrase(order.p, None)})."
+        return f"{sentence}; {which} favour the answer shown {place} ({p_value_phrase(order.p, None)})."
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each comparison, with `FAIRNESS_COLUMNS`."""

@@ -164,8 +164,8 @@ class JudgeLabels:
             If nothing groups the rows so.
         """
         if column not in self.groups:
-            there_is = f" There is {join_names(list(self.groups))}." if self.groups else ""
-            raise Unavailable(f"Nothing called “{shorten(column)}” groups these rows.{there_is}")
+            there_is = f" Choose {join_names(list(self.groups), 'or')}." if self.groups else ""
+            raise Unavailable(f"There is no grouping “{shorten(column)}” for these rows.{there_is}")
         values = self.groups[column]
         counts = (
             values.drop_nulls()
@@ -358,7 +358,7 @@ def _passes(names: Sequence[tuple[str, str]], passing: Sequence[str]) -> dict[st
             if form not in forms:
                 raise Unavailable(f"No label is “{shorten(text)}”. The labels are {_listed(forms)}.")
         if len(meant) == len(forms):
-            raise Unavailable(f"All labels would pass: {_listed(forms)}. Name those that pass alone.")
+            raise Unavailable(f"All labels would pass: {_listed(forms)}. Name only those that pass.")
         return {form: form in meant for form in forms}
     for good, bad in PASS_WORDS:
         if good in forms and bad in forms and (good != "1" or len(forms) == 2):

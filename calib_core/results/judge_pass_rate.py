@@ -112,21 +112,25 @@ class PassRates(Displayable):
                 f"People labelled rows with {clear.column} “{clear.group}” "
                 f"{'more' if clear.difference > 0 else 'less'} often than others "
                 f"({format_points(clear.difference)} points, {p_value_phrase(clear.p_holm, None)} for "
-                f"{plural(len(self.parts), 'group')} tried): they are no random part; all rates may be off."
+                f"{plural(len(self.parts), 'group')} tried): they are not a random sample, so all rates "
+                "may be off."
             )
         if self.labels.n_labelled == self.labels.n:
-            return "People labelled every row, so the judge adds nothing to how many pass."
+            return "People labelled every row, so the judge adds nothing to the pass rate."
         if not self.parts:
-            return "All rates need labels on a random part of the rows, which cannot be tested here."
+            return (
+                "All rates assume that a random sample of the rows was labelled, which cannot be tested here."
+            )
         if all(part.column == JUDGES_LABEL for part in self.parts):
             return (
-                "All rates need labels on a random part of the rows. By the judge's own label, all that can "
-                "be compared here, people labelled no rows clearly more often than others."
+                "All rates assume that a random sample of the rows was labelled. By the judge's own "
+                "label, all that can be compared here, people labelled no rows clearly more often than "
+                "others."
             )
         columns = dict.fromkeys(part.column for part in self.parts)
         return (
-            "All rates need labels on a random part of the rows; nothing here speaks against it "
-            f"({plural(len(self.parts), 'group')} by {join_names(list(columns))} compared)."
+            "All rates assume that a random sample of the rows was labelled; nothing here speaks against "
+            f"it ({plural(len(self.parts), 'group')} by {join_names(list(columns))} compared)."
         )
 
     @property
@@ -144,7 +148,7 @@ class PassRates(Displayable):
         judged = f"The judge passes {format_percent(self.rate('judged').value)} of {self.labels.n:,} rows"
         chosen = self.chosen
         if chosen is None:
-            return f"{judged}. How many truly pass cannot be said from these labels."
+            return f"{judged}. These labels cannot tell how many truly pass."
         by = "corrected by" if chosen.method == "ppi" else "by"
         return (
             f"{judged}; {by} {self.labels.n_labelled:,} labels of people, "
@@ -158,15 +162,15 @@ class PassRates(Displayable):
         if chosen is None:
             return self.caveat
         if chosen.method == "labelled":
-            return "The judge's labels make the interval no shorter than the labelled rows alone do."
+            return "The judge's labels do not make the interval shorter than that of the labelled rows alone."
         as_good = self.as_good_alone(chosen)
         more = f": as short as {as_good:,} labels without the judge would make it" if as_good else ""
         halves = [50 * chosen.width, 50 * alone.width]
         digits = 1 if f"{halves[0]:.1f}" != f"{halves[1]:.1f}" else 2
         of_chosen, of_alone = (f"± {half:.{digits}f}" for half in halves)
         return (
-            f"The shortest that holds is that of {PASS_RATE_TITLES[chosen.method]}, {of_chosen} points "
-            f"against {of_alone} of the labelled rows alone{more}."
+            f"The shortest interval that holds is that of {PASS_RATE_TITLES[chosen.method]}, {of_chosen} "
+            f"points against {of_alone} from the labelled rows alone{more}."
         )
 
     def as_good_alone(self, rate: PassRate) -> int | None:

@@ -42,7 +42,7 @@ def judged_by(evidence: Evidence, judged_choice: JudgedChoice) -> Evidence:
         For another choice.
     """
     if judged_choice not in get_args(JudgedChoice):
-        raise ValueError(f"judged is one of {', '.join(get_args(JudgedChoice))}, not {judged_choice!r}")
+        raise ValueError(f"judged must be one of {', '.join(get_args(JudgedChoice))}, not {judged_choice!r}")
     if judged_choice == "own" or evidence.terms.of == "event":
         return evidence
     if not isinstance(evidence, AnswerEvidence):

@@ -146,7 +146,7 @@ class ReliabilityLines:
                 "p",
                 "p",
                 "p",
-                "The chance of a value this large for a perfectly calibrated model.",
+                "Probability of a value at least this large from a perfectly calibrated model.",
                 draws="draws",
             ),
             Column("brier", brier.title, "number", brier.help),
@@ -383,7 +383,7 @@ def _difference_sentence(
     p = p_value_phrase(contrast.p, difference.n_draws or None)
     parts = (difference_text(difference, terms), p, verdict)
     return (
-        f"{metric.title} of {labels[second]} less that of {labels[first]}: {', '.join(filter(None, parts))}."
+        f"{metric.title} of {labels[second]} minus that of {labels[first]}: {', '.join(filter(None, parts))}."
     )
 
 

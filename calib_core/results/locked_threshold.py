@@ -135,7 +135,7 @@ def _is_share(value: object) -> bool:
 
 
 def rule_of(locked: LockedThreshold) -> Rule:
-    """The rule of a gate that a locked threshold is; of an event it is on precision, which is no metric."""
+    """The gate rule of a locked threshold; for an event it is on precision, which is not a metric."""
     of_event = locked.method in METHODS and METHODS[locked.method].probability_of == "event"
     return Rule("lock", None if of_event else "accuracy", locked.accuracy)
 

@@ -245,8 +245,8 @@ def _pools_sentences(pools: PairPools) -> str:
     )
     return (
         f"ECE takes one pair from here, the top label's: {top['prob']:.3g}, {verdict}. "
-        f"cw-ECE takes {pools.n_classes:,}, one a class, each into the bins of its own class. "
-        f"Full-ECE puts the same {pools.n_classes:,} into one set of bins{first_bin_clause}."
+        f"cw-ECE takes {pools.n_classes:,}, one per class, each into the bins of that class. Full-ECE puts "
+        f"the same {pools.n_classes:,} into one set of bins{first_bin_clause}."
     )
 
 

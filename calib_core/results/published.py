@@ -463,7 +463,7 @@ def _judge_fall(line: TrainingLine) -> Judgement:
     """Whether the last checkpoint of a line is clearly lower than the first."""
     change = line.change
     if change is None:
-        return Judgement(line.title, "unknown", "fewer than two of its checkpoints say something")
+        return Judgement(line.title, "unknown", "fewer than two of its checkpoints are informative")
     return _judge_lower(line.title, change)
 
 

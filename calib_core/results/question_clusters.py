@@ -46,8 +46,8 @@ _MAX_TITLE_LETTERS: Final = 60
 
 _UNPARSED_TEXT: Final[Mapping[UnparseableRule, tuple[str, str]]] = MappingProxyType(
     {
-        "own": ("does not parse, a cluster by itself", "do not parse, each a cluster by itself"),
-        "one": ("does not parse, a cluster by itself", "do not parse, one cluster together"),
+        "own": ("does not parse, a separate cluster", "do not parse, each a separate cluster"),
+        "one": ("does not parse, a separate cluster", "do not parse, one cluster together"),
         "drop": ("does not parse, left out of N", "do not parse, left out of N"),
     }
 )

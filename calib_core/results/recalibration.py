@@ -80,7 +80,7 @@ COVERAGE: Final = (73.5, 100.0)
 """… the fewest and most whose interval of the Brier score held the map's: benchmarks/recalibration.md."""
 
 TOP_LABEL_ONLY: Final = (
-    "Recalibration is of the top label's confidence; choose the top label, not all labels."
+    "Recalibration applies to the top label's confidence; choose the top label, not all labels."
 )
 
 
@@ -172,7 +172,8 @@ class Recalibration(Displayable):
         Parameters
         ----------
         run : AnswerRun
-            A run that the same method can be computed for.
+            A run that the same method can be computed for; `load(…, needs_outcomes=False)` makes one of rows
+            that nobody has judged.
 
         Returns
         -------
@@ -244,7 +245,7 @@ def recalibrate(
     if by not in MAP_KINDS:
         raise Unavailable(f"There is no map {by!r}. Maps: {', '.join(MAP_KINDS)}.")
     if not 2 <= folds <= MAX_FOLDS or seed < 0:
-        raise ValueError(f"folds are 2 to {MAX_FOLDS} and a seed is at least 0, not {folds} and {seed}")
+        raise ValueError(f"folds must be from 2 to {MAX_FOLDS} and seed at least 0, not {folds} and {seed}")
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable(SUMS_ONLY)
     if evidence.options.labels != "top":

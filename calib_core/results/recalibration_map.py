@@ -35,13 +35,13 @@ from calib_core.tokens.row_checks import SUM_TOLERANCE
 from calib_core.values import Value
 
 MapTarget = Literal["confidence", "choices"]
-"""What a map changes: one confidence a row, or the probabilities of all choices."""
+"""What a map changes: one confidence per row, or the probabilities of all choices."""
 
 MAP_VERSION: Final = 1
 """The version of the JSON document."""
 
 MAX_MAP_BYTES: Final = 8_000_000
-"""A larger file is no map."""
+"""A larger file is not a map."""
 
 RECALIBRATED_COLUMNS: Final[Mapping[ProbabilityOf, str]] = MappingProxyType(
     {"answer": "confidence.recalibrated", "event": "event_prob.recalibrated"}
@@ -49,8 +49,8 @@ RECALIBRATED_COLUMNS: Final[Mapping[ProbabilityOf, str]] = MappingProxyType(
 """The column that a map adds to a table."""
 
 SUMS_ONLY: Final = (
-    "Recalibration needs single confidences, and a token-level run keeps sums only. Read a file of whole "
-    "distributions as questions, with the right class (target) as gold, to fit a temperature; or "
+    "Recalibration needs individual confidences, but a token-level run keeps sums only. Read a file of "
+    "whole distributions as questions, with the right class (target) as gold, to fit a temperature; or "
     "recalibrate the logits before they are saved."
 )
 
@@ -232,7 +232,7 @@ class RecalibrationMap(Value):
         Raises
         ------
         Refused
-            If it is no map, with what was expected and found.
+            If it is not a map, with what was expected and found.
         """
         document = _document(data.encode() if isinstance(data, str) else data, name)
         by, target = _text(document, "by", name), _text(document, "target", name)
@@ -277,7 +277,7 @@ class RecalibrationMap(Value):
             return None
         return (
             f"{run}, {method}: the map was fitted to another run or method, {self.run}, {self.method}. It "
-            "holds as far as equal numbers of the two come true equally often."
+            "holds only as far as equal numbers from the two come true equally often."
         )
 
     @property
@@ -465,15 +465,17 @@ def _wrong(name: str, key: str, expected: str, found: object) -> Refused:
 
 def _document(data: bytes, name: str) -> dict[str, Any]:
     if len(data) > MAX_MAP_BYTES:
-        raise Refused(f"{name} is no map: {len(data):,} bytes, and a map has at most {MAX_MAP_BYTES:,}.")
+        raise Refused(
+            f"{name} is not a map: it has {len(data):,} bytes, and a map at most {MAX_MAP_BYTES:,}."
+        )
     try:
         document = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise Refused(
-            f"{name} is no map: expected a JSON document as calib recalibrate -o writes it."
+            f"{name} is not a map: expected a JSON document as calib recalibrate -o writes it."
         ) from None
     if not isinstance(document, dict) or _VERSION_KEY not in document:
-        raise Refused(f"{name} is no map: expected a JSON object with {_VERSION_KEY}.")
+        raise Refused(f"{name} is not a map: expected a JSON object with {_VERSION_KEY}.")
     found = cast("dict[str, Any]", document)
     if type(found[_VERSION_KEY]) is not int or found[_VERSION_KEY] != MAP_VERSION:
         raise _wrong(name, _VERSION_KEY, str(MAP_VERSION), found[_VERSION_KEY])

@@ -348,8 +348,8 @@ def _cut_warning(evidence: Evidence, metric: Metric, scheme: Scheme, binned: Bin
     if binned.n_bins == 1 and metric.required_sums != "classes":
         return (
             f"All {n_pairs:,} probabilities fall into one bin, {reading_of_bin(binned, 0)}. One bin compares "
-            f"only their average with the share that is right: {metric.title} says nothing about single "
-            "probabilities there. Choose a larger M."
+            f"only their average with the share that is right: {metric.title} says nothing about "
+            "individual probabilities there. Choose a larger M."
         )
     share = float(weight[fullest] / weight.sum()) if weight.sum() > 0 else 0.0
     few, many = (_value_at(evidence, metric, bins) for bins in (PAPER_BINS[0], PAPER_BINS[-1]))
@@ -453,7 +453,7 @@ def _mass_headline(binned: Binned, unit: RowUnit) -> str:
     gap = float(gaps.sum()) / n_answers
     subject = f"For {'an answer' if unit == 'rows' else 'a token'} sampled from the model's probabilities"
     location = _comma_clause(_gap_location(binned, gaps, "probabilities"))
-    return f"{subject}, probability and share of right ones are {format_percent(gap)} apart{location}."
+    return f"{subject}, probability and accuracy are {format_percent(gap)} apart{location}."
 
 
 def _capitalised(text: str) -> str:

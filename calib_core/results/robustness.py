@@ -476,8 +476,7 @@ def sweep_remarks(
     )
     if separated_from is not None:
         remarks.append(
-            f"From M = {separated_from} on, every distinct value has a bin of its own: more bins change "
-            "nothing."
+            f"From M = {separated_from} on, every distinct value has its own bin: more bins change nothing."
         )
     notes = [evidence.exactness_note(metric, scheme) for scheme in schemes.values()]
     return (*remarks, *dict.fromkeys(note for note in notes if note))
@@ -543,7 +542,7 @@ def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
         On the same run and method.
     """
     if any(value is None for value in curve.values):
-        return "Not every M has one value, so nothing can be said of the variation over M."
+        return "Not every M has one value, so nothing can be said about the variation over M."
     values = [value for value in curve.values if value is not None]
     title, ends = METRICS[curve.metric].title, (f"M = {curve.bins[0]}", f"M = {curve.bins[-1]}")
     texts = [format_short(value) for value in values]
@@ -555,7 +554,7 @@ def sweep_headline(curve: SweepCurve, verdict: Verdict) -> str:
     if same := _same_at_every_m(title, values, ends[0] if len(curve.bins) == 1 else "every M"):
         return same
     if texts[0] == texts[-1]:
-        return f"{title} is {texts[0]} at {ends[0]} as at {ends[1]}."
+        return f"{title} is {texts[0]} at both {ends[0]} and {ends[1]}."
     change = values[-1] - values[0]
     opening = (
         f"{title} {'rises' if change > 0 else 'falls'} from {texts[0]} ({ends[0]}) to {texts[-1]} ({ends[1]})"

@@ -55,7 +55,7 @@ def cost_columns(terms: Terms) -> tuple[Column, ...]:
             "cheapest",
             "Cheapest ≥",
             "exact",
-            f"{terms.confidence.capitalize()} of the lowest cost on these very rows.",
+            f"{terms.confidence.capitalize()} with the lowest cost on these very rows.",
         ),
         Column("cheapest_share", f"{terms.answered.capitalize()} there", "share"),
         Column(
@@ -208,7 +208,8 @@ def threshold_cost(evidence: Evidence, costs: ErrorCosts, *, seed: int = 0) -> T
     if not (0 < costs.wrong < np.inf and 0 <= costs.handed_on < np.inf):
         terms = evidence.terms
         raise Unavailable(
-            f"A {terms.wrong_answer} costs more than 0, and a {terms.question} that is handed on 0 or more."
+            f"A {terms.wrong_answer} must cost more than 0, and a {terms.question} that is handed on 0 or "
+            "more."
         )
     if not isinstance(evidence, AnswerEvidence):
         raise Unavailable("Costs need a confidence for each row; token-level runs keep sums only.")

@@ -322,7 +322,7 @@ class TourStep:
         picture = self.picture
         if isinstance(picture, SingleAnswer):
             if picture.of == "event":
-                return "Bars: what the model expects; ✓: what came of it."
+                return "Bars: what the model expects; ✓: what came true."
             return "Strong bar and bold name: the model's answer."
         if isinstance(picture, Comparison):
             return "Lines: 95 % intervals, where they are wider than the marks."
@@ -431,7 +431,7 @@ def _event_sentences(name: str, probability: float, *, came_true: bool) -> tuple
     """What the probability of an event is, and what came of this one."""
     meaning = (
         f"{name} gives yes {format_percent(probability)}: the probability of an event, not of an answer. "
-        "10 % is as good a forecast as 90 %, where yes then comes true as often."
+        "10 % is as good a forecast as 90 % if yes then comes true that often."
     )
     return meaning, "Here yes is true" if came_true else "Here yes is not true"
 
@@ -776,7 +776,7 @@ def _best_and_most_accurate(
     """The points of lowest Brier score and of highest accuracy; ties are decided by the other metric.
 
     Of events both are the one of the highest skill: a Brier score is low where yes is rare, and a high share
-    of yes is no merit.
+    of yes is not a merit.
     """
     if terms.of == "event":
         best = max(points, key=lambda point: (_skill(point), -point.brier.value))
@@ -841,7 +841,7 @@ def _trust_sentence(points: Sequence[ComparisonPoint], paired: PairedComparison,
         return f"Load a second run to compare. For scale: {constant_clause}."
     if best.n_used < MIN_ROWS:
         return (
-            f"A score over {plural(best.n_used, 'row')} says too little about {best.name}. For scale: "
+            f"A score over {plural(best.n_used, 'row')} is too little to judge {best.name} by. For scale: "
             f"{constant_clause}."
         )
     if most_accurate is not best:

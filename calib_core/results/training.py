@@ -543,7 +543,7 @@ def training_headline(metric_id: str, lines: Sequence[TrainingLine], axis: str) 
         name = f"{followed[0].title}: " if len(lines) > 1 else ""
         return f"{name}{metric} {_line_clause(followed[0], axis)}."
     if all(len(line.points) == 1 for line in followed):
-        return f"Each of the {len(lines)} lines has one checkpoint, so there is no way to follow."
+        return f"Each of the {len(lines)} lines has one checkpoint, so there is no change to follow."
     counts = Counter(_change_kind(line) for line in followed)
     parts = [f"{phrase} on {counts[kind]}" for kind, phrase in _CHANGE_PHRASES.items() if kind in counts]
     note = correction_note([line.change for line in followed if line.change is not None])
@@ -574,7 +574,7 @@ def _line_clause(line: TrainingLine, axis: str) -> str:
     """What follows the metric's name for one line: its ends, and the change as tested or as seen."""
     points = line.informative_points
     if not points:
-        return "says nothing here: at each checkpoint all probabilities lie in one bin"
+        return "is uninformative here: at each checkpoint all probabilities lie in one bin"
     first, last = points[0], points[-1]
     if len(points) == 1:
         only = "its only checkpoint" if len(line.points) == 1 else "the only checkpoint that says something"

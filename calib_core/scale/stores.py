@@ -126,7 +126,7 @@ def list_address(address: str) -> tuple[str, ...]:
     shown = shown_address(address)
     if urlsplit(address).scheme.lower() in _HTTP_SCHEMES:
         if "*" in address or address.endswith("/"):
-            raise Refused(f"{shown}: a web server does not list its files: name each file by itself.")
+            raise Refused(f"{shown}: a web server does not list its files: name each file separately.")
         return (address,)
     with _store_errors(shown):
         store, path = _open_store(address, shown)

@@ -114,7 +114,7 @@ class DenseReducer:
         compiled: bool = False,
     ) -> None:
         if classes < 1:
-            raise ValueError(f"K is a whole number from 1, not {classes}")
+            raise ValueError(f"K must be a whole number from 1, not {classes}")
         self.n_clipped = 0
         self.n_inexact_sums = 0
         self.n_padding = 0
@@ -172,7 +172,7 @@ class DenseReducer:
         if text is None:
             self._texts = None
         elif text.shape != target.shape:
-            raise ValueError(f"one text a row, not {text.shape} for {target.shape}")
+            raise ValueError(f"expected one text per row, not {text.shape} for {target.shape}")
         few_listed = self._scale == "probs" and self._classes >= LONG_ROW_CLASSES
         step = LONG_BLOCK_ROWS if few_listed else max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self._classes))
         for begin in range(0, values.shape[0], step):
@@ -204,13 +204,13 @@ class DenseReducer:
         """Checks shapes and dtypes; the first block sets the dtype."""
         if values.ndim != 2 or values.shape[1] != self._classes or target.shape != values.shape[:1]:
             raise ValueError(
-                f"a block is rows × {self._classes} with one target a row, "
-                f"not {values.shape} with {target.shape}"
+                f"a block must be rows × {self._classes} with one target per row, not {values.shape} with "
+                f"{target.shape}"
             )
         if values.dtype.kind != "f" or values.dtype.itemsize not in (2, 4, 8):
-            raise ValueError(f"a distribution is float16, float32 or float64, not {values.dtype}")
+            raise ValueError(f"a distribution must be float16, float32 or float64, not {values.dtype}")
         if target.dtype.kind not in "iuf":
-            raise ValueError(f"targets are whole numbers, not {target.dtype}")
+            raise ValueError(f"targets must be whole numbers, not {target.dtype}")
         dtype = values.dtype.newbyteorder("=")
         if self._checker is None:
             self._dtype = dtype
@@ -219,7 +219,7 @@ class DenseReducer:
             if self._keep_classes:
                 self._by_class = ClassSums(self._classes, scanned, self._loops)
         if dtype != self._dtype:
-            raise ValueError(f"blocks of one run have one dtype, not {self._dtype} and {dtype}")
+            raise ValueError(f"blocks of one run must have one dtype, not {self._dtype} and {dtype}")
 
     def _add_block(self, values: NDArray[Any], target: NDArray[Any], text: NDArray[np.int64] | None) -> None:
         row_number = np.arange(self._n_read, self._n_read + target.size)

@@ -193,7 +193,7 @@ class TokenSums:
         if self.n_rows + other.n_rows > MAX_POSITIONS:
             raise Refused(
                 f"A run has at most {MAX_POSITIONS:,} positions, and the parts of this one have "
-                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under a name of its own."
+                f"{self.n_rows + other.n_rows:,}. Reduce it in several parts, each under its own name."
             )
         both_by_class = self.by_class is not None and other.by_class is not None
         return TokenSums(
@@ -252,7 +252,7 @@ class MergeTree(Generic[_MergeableT]):
         """
         size = 1 << max(0, n_parts - 1).bit_length()
         if n_parts < 1 or self._n_parts % size:
-            raise ValueError(f"{n_parts} parts after {self._n_parts} are no subtree")
+            raise ValueError(f"{n_parts} parts after {self._n_parts} are not a subtree")
         self._n_parts += n_parts
         while self._subtrees and self._subtrees[-1][0] == n_parts:
             _, before = self._subtrees.pop()

@@ -80,10 +80,10 @@ class TopKEntries:
         if len(shapes) > 1 or self.probs.shape != self.ids.shape or self.sizes.sum() != self.probs.size:
             raise ValueError("an id an entry; a size, a target, its probability, row and text a position")
         if self.sizes.size and self.sizes.min() < 1:
-            raise ValueError("a position has at least one stored entry")
+            raise ValueError("a position must have at least one stored entry")
         for classes in (self.ids, self.target):
             if classes.size and not 0 <= classes.min() <= classes.max() < self.n_classes:
-                raise ValueError(f"a class is a whole number from 0 to {self.n_classes - 1}")
+                raise ValueError(f"a class must be a whole number from 0 to {self.n_classes - 1}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

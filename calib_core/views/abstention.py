@@ -120,7 +120,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                     view = cost_view(priced, run.title, lead=lead)
                     views.append(replace(view, title=f"{run.title}: what a threshold costs"))
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
+        raise Unavailable(refused[0] if refused else "No run has any of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
@@ -428,9 +428,9 @@ def cost_view(
             ),
             Fact(
                 "Price of believing",
-                "Its 95 % interval is of all thresholds at once, since the best one is not known beforehand. "
-                f"{COVERAGE_NOTE} It needs {MIN_QUESTIONS} {terms.questions}, and of both outcomes, "
-                f"{terms.right} and {terms.wrong}, {MIN_OF_RARER_OUTCOME} each.",
+                "Its 95 % interval covers all thresholds at once, since the best one is not known "
+                f"beforehand. {COVERAGE_NOTE} It needs {MIN_QUESTIONS} {terms.questions}, and of both "
+                f"outcomes, {terms.right} and {terms.wrong}, {MIN_OF_RARER_OUTCOME} each.",
             ),
         ),
         subject=full_name(title),

@@ -76,7 +76,7 @@ _TERMS: Final = (
     _of_metric("AUROC", "auroc"),
     Term(
         "Benjamini–Hochberg",
-        "A correction for many tests: of the results that it calls clear, few are chance on average.",
+        "A correction for many tests: on average, few of the results that it calls clear are chance.",
         "Benjamini, Hochberg 1995",
     ),
     Term(
@@ -118,7 +118,11 @@ _TERMS: Final = (
     _of_method("F_CS", "cluster_size"),
     _of_method("F_PC", "pairwise"),
     _of_metric("Full-ECE", "full_ece"),
-    Term("greedy", "Made of the most likely token at each step, without chance.", pattern="[Gg]reedy"),
+    Term(
+        "greedy",
+        "The answer made of the most likely token at each step, without chance.",
+        pattern="[Gg]reedy",
+    ),
     Term(
         "held-out",
         "Computed on samples or rows that took no part in choosing or fitting what is judged.",

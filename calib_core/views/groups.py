@@ -68,8 +68,8 @@ NO_GROUPS: Final = (
     "“params_b”, “tuning”, “model”): choose more runs, or give such a column."
 )
 FEW_ROWS_CAUTION: Final = (
-    "With few rows, a binned metric is larger by chance alone, so groups are sorted by gap, and those that "
-    "chance explains stand last. Compare each dot with the value of a perfectly calibrated model."
+    "With few rows, a binned metric is larger by chance alone, so groups are sorted by gap, and those "
+    "that chance explains come last. Compare each dot with the value of a perfectly calibrated model."
 )
 HIDDEN_TITLE: Final = "Hidden groups"
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
@@ -346,7 +346,7 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
     no_fault = terms.of == "event" and result.metric == ACCURACY.id
     facts = {
         "Also found": result.subheadline,
-        "Share of yes": "It may differ between groups without fault; a gap is what treats one unfairly."
+        "Share of yes": "It may legitimately differ between groups; a gap is what treats a group unfairly."
         if no_fault
         else "",
         "Gap": f"{SIMULTANEOUS_HELP} Each is a t interval of the mean of {terms.confidence} − outcome.",

@@ -1,4 +1,4 @@
-"""May a judge's verdict be believed? Its agreement with people, the true pass rate, and its fairness."""
+"""Can a judge's verdict be believed? Its agreement with people, the true pass rate, and its fairness."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from calib_core.views.view import (
 )
 from calib_core.wording import plural
 
-ID, TITLE, QUESTION = "judge", "Judge", "May a judge's verdict be believed?"
+ID, TITLE, QUESTION = "judge", "Judge", "Can a judge's verdict be believed?"
 
 NO_JUDGE: Final = (
     "A judge is compared with people where a file has a column of its labels (judge) and one of people's "
@@ -60,7 +60,7 @@ DISAGREEMENTS: Final = "disagreements"
 TRUE_RATE: Final = "How many truly pass"
 FAIRNESS_TITLE: Final = "Is it fair?"
 
-HOW_TO_READ: Final = "Blue: both say the same. Percent: of the rows that people label so."
+HOW_TO_READ: Final = "Blue: both say the same. Percent: of the rows with that label from people."
 
 HOW_TO_READ_GROUPS: Final = (
     "Right of 0: more often than on the labelled rows outside the group. Filled: clear, corrected for all "
@@ -127,7 +127,7 @@ def _without_tables(view: View) -> View:
 def score_text(result: JudgeResult, run: AnswerRun) -> str:
     """How to ask whether the judge's scores are probabilities; "" where it has none from 0 to 1."""
     if run.has_columns("event_prob", "event"):
-        return "The page Reliability shows what the score states against what people say."
+        return "The page Reliability compares the score with what people say."
     score = result.labels.score
     if score is None or not 0 <= np.nanmin(score) <= np.nanmax(score) <= 1 or len(result.labels.names) != 2:
         return ""

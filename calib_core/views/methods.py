@@ -72,7 +72,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         evidences[key] = [evidence for evidence in run_evidences if isinstance(evidence, AnswerEvidence)]
     result = compare_methods(evidences, settings.scheme, judged_choice=settings.judged_choice)
     if not result.cells:
-        raise Unavailable("No run has one of these methods.")
+        raise Unavailable("No run has any of these methods.")
     titles = {key: run.title for key, run in keyed.items()}
     names = names_in_datasets({key: run.report.run.info for key, run in keyed.items()}, titles)
     view = methods_view(

@@ -26,7 +26,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not evidences:
-        raise Unavailable("No run has one of these methods.")
+        raise Unavailable("No run has any of these methods.")
     result = summarise_runs(evidences)
     summaries = {(summary.run, summary.method): summary for summary in result.by_every_method}
     terms = common_terms(summary.terms for summary in result.by_every_method)

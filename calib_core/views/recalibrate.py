@@ -79,7 +79,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             except Unavailable as reason:
                 refused.append(f"{run.title}: {reason}")
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
+        raise Unavailable(refused[0] if refused else "No run has any of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 

@@ -71,7 +71,7 @@ CLASSES_FACT: Final = (
     "class-k-ECE compares the probability of class k with how often k is right, bin by bin, and adds up the "
     "gaps; cw-ECE is the mean over all classes (Full-ECE paper, eq. 4, 6 and 7)."
 )
-CLASSES_HOW_TO_READ: Final = "A class that is seldom right has little to be judged by."
+CLASSES_HOW_TO_READ: Final = "A class that is seldom right gives little to judge it by."
 MAX_CLASSES: Final = 20
 """At most this many classes are listed; the app's download has all."""
 MAX_QUESTIONS: Final = 50
@@ -110,7 +110,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
                 except Unavailable as reason:
                     refused.append(f"{run.title}: {reason}")
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
+        raise Unavailable(refused[0] if refused else "No run has any of these methods.")
     return Section(ID, TITLE, QUESTION, (*views, *not_drawn_views(refused)))
 
 
@@ -219,7 +219,7 @@ def draw_reliability(result: Reliability, theme: Theme, axes: Axes, chosen: int 
 def how_to_read_bins(result: Reliability) -> str:
     """How to read the diagram and its table."""
     whiskers = (
-        "Each probability counts by itself, as if one answer were sampled from each distribution."
+        "Each probability is weighted by itself, as if one answer were sampled from each distribution."
         if result.pair_unit == "sampled answers"
         else "No whiskers: the pairs of one position or question depend on one another."
         if result.pair_unit == "labels"

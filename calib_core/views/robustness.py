@@ -129,7 +129,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
             ]
             sweeps[f"{run.title}, {evidence.method.title}"] = result
     if not views:
-        raise Unavailable(refused[0] if refused else "No run has one of these methods.")
+        raise Unavailable(refused[0] if refused else "No run has any of these methods.")
     paper = published_view(compare_rsd(sweeps))
     return Section(ID, TITLE, QUESTION, (*views, paper, *not_drawn_views(refused)))
 

@@ -61,8 +61,7 @@ NO_SAMPLES: Final = (
 )
 EXAMPLE_TITLE: Final = "One question, worked out"
 USED_QUESTIONS: Final = (
-    "Those with as many samples as the largest N', each of which can be judged: every N' stands on the same "
-    "ones."
+    "Those with as many samples as the largest N', all of them judged: every N' uses the same questions."
 )
 ENOUGH_HELP: Final = (
     "The smallest N' whose Brier score is practically that of the largest N' not greyed: the 95 % interval "

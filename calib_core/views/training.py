@@ -41,9 +41,10 @@ from calib_core.wording import plural
 ID, TITLE, QUESTION = "training", "Training", "Does calibration improve as training goes on?"
 
 NO_CHECKPOINT: Final = (
-    "No run here is a checkpoint of a training. Put one file a checkpoint into the data folder, each with "
-    "“tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a column, "
-    "or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one line."
+    "No run here is a checkpoint of a training. Put one file per checkpoint into the data folder, each "
+    "with “tokens_seen” (a whole number) or “checkpoint” (“step500”, “checkpoint-500” or digits): as a "
+    "column, or in the file's metadata (for an NPZ the text array “meta”). Runs of one model are then one "
+    "line."
 )
 HOW_TO_READ: Final = (
     "Shaded band: what a perfectly calibrated model would score (5th to 95th percentile; dotted: the median)."
@@ -73,7 +74,7 @@ def section(report_input: ReportInput, progress: ProgressCallback) -> Section:
         raise Unavailable(NO_CHECKPOINT)
     method = most_common_method(on_axis, report_input.settings.methods)
     if method is None:
-        raise Unavailable("No checkpoint has one of these methods.")
+        raise Unavailable("No checkpoint has any of these methods.")
     evidences: dict[str, Evidence] = {}
     refused: dict[str, str] = {}
     for index, (key, run) in enumerate(runs.items()):

@@ -997,7 +997,7 @@ def _pick_row_numbers(
         value=numbers_rows.items() <= dict(file.mapping.columns).items(),
         key=f"row_numbers_{key}",
         help="Only if another file lists the same questions in the same order: runs are then paired row by "
-        "row. Right answers that differ are found; without any, nobody notices another order.",
+        "row. Right answers that differ are found; without right answers, a different order goes unnoticed.",
     )
     return numbers_rows if is_chosen else {}
 
@@ -1071,7 +1071,7 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             kept.rows,
             key=f"rows_{key}",
             placeholder="results.items, or * for every key",
-            help="The path of the rows in a file with one JSON object. A star stands for every key there: "
+            help="The path of the rows in a file with one JSON object. A star matches every key there: "
             "the rows below each become a run.",
         )
         missing = st.text_input(

@@ -268,7 +268,7 @@ def agreement_sentence(comparisons: tuple[ReportedComparison, ...]) -> str:
         sum(comparison.agrees is not None for comparison in comparisons),
     )
     if not known:
-        return "none can be compared with a number of Calib."
+        return "none can be compared with a number from Calib."
     if equal == known:
         return "equal to Calib's." if known == 1 else f"all {known:,} comparable numbers equal Calib's."
     return (

@@ -85,8 +85,9 @@ def _open_dialog(runs: Sequence[LoadedRun], hidden_runs: Sequence[LoadedRun]) ->
         st.session_state[_DRAFT_KEY] = {"found": None, "frame": _runs_frame(runs, hidden_runs), "drawn": 0}
     draft: dict[str, Any] = st.session_state[_DRAFT_KEY]
     st.caption(
-        "Pinned runs come first in every list; hidden ones are left out of every page. A name of your own is "
-        "shown in place of the run's, and exports say both. Kept for this folder; uploads for this visit."
+        "Pinned runs come first in every list; hidden ones are left out of every page. A name that you "
+        "give is shown in place of the run's; exports show both. Kept for this folder; for uploads, for "
+        "this visit."
     )
     found = st.text_input("Find runs", key=_FIND_KEY, placeholder="Find runs", label_visibility="collapsed")
     if found != draft["found"]:  # the table is drawn anew, with what was edited so far

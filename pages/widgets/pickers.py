@@ -39,7 +39,7 @@ LABEL_TITLES: Final[Mapping[str, str]] = {"top": "Top label", "all": "All labels
 RENORMALISE_TITLES: Final[Mapping[str, str]] = {"yes": "Sum to 1", "no": "As it is"}
 HELD_OUT_TITLES: Final[Mapping[str, str]] = {"no": "All samples", "yes": "Held out"}
 UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
-    "own": "each a cluster of its own",
+    "own": "each a separate cluster",
     "one": "one cluster together",
     "drop": "left out of N",
 }

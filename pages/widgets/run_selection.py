@@ -124,7 +124,7 @@ def pick_run_selection(
     candidates = [run for run in runs if methods_by_run[run.id].intersection(methods)]
     if not candidates:
         offered = ", ".join(METHODS[id_].title for id_ in methods)
-        raise Unavailable(f"No run has one of these methods: {offered}. The page Files gives the reasons.")
+        raise Unavailable(f"No run has any of these methods: {offered}. The page Files gives the reasons.")
     url_state.note_runs([run.id for run in candidates])
     studied = _studied_dataset(url_state, runs)
     candidates = (pick_dataset or pick_one_dataset)(url_state, candidates, studied)
@@ -412,5 +412,5 @@ def _gather_selection(
             except Unavailable as reason:
                 unavailable[run.id, method] = str(reason)
     if not run_evidences and not allow_empty:
-        raise Unavailable("None of the chosen runs has one of the chosen methods.")
+        raise Unavailable("None of the chosen runs has any of the chosen methods.")
     return RunSelection(tuple(runs), tuple(methods), tuple(run_evidences), unavailable)

@@ -242,7 +242,7 @@ def test_a_second_run_answers_what_is_handed_on(data: Path, visit: Visit) -> Non
     )
     assert point.accuracy <= best
     assert (
-        f"Handing questions with a confidence below 0.8 to green · sums is no gain over {name} alone"
+        f"Handing questions with a confidence below 0.8 to green · sums gains nothing over {name} alone"
         in page_text(at)
     )
     (line,) = [trace for trace in figure(at, "cascade")["data"] if trace.get("name") == "cascade"]

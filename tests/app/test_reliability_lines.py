@@ -160,7 +160,7 @@ def test_one_choice_puts_another_run_beside_this_one_with_their_difference(
     choose(at, "_compare_with", "red~given,blue~given")
     assert address(at)["lines"] == "red~given,blue~given"
     assert table(at, "Line", "ECE")["Line"].to_list() == ["red", "blue"]
-    assert "ECE of blue less that of red: " in page_text(at)
+    assert "ECE of blue minus that of red: " in page_text(at)
     assert screens.control(at, "_compare_with").value is None
 
 

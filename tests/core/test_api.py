@@ -119,9 +119,9 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
         calib_core.score(run, method="given", metric="nll")
     with pytest.raises(ValueError, match="1 to 1000"):
         calib_core.score(run, method="given", metric="ece", bins=0)
-    with pytest.raises(ValueError, match="labels is one of top, all, not 'foo'"):
+    with pytest.raises(ValueError, match="labels must be one of top, all, not 'foo'"):
         calib_core.score(run, labels=cast("Any", "foo"))
-    with pytest.raises(ValueError, match="renormalise is one of None, True, False, not 'x'"):
+    with pytest.raises(ValueError, match="renormalise must be one of None, True, False, not 'x'"):
         calib_core.score(run, renormalise=cast("Any", "x"))
     for accuracy in (90, -1):
         with pytest.raises(ValueError, match="accuracy must be from 0 to 1"):
@@ -141,11 +141,11 @@ def test_anything_but_a_run_is_refused(tmp_path: Path) -> None:
         calib_core.judge,
     )
     for call in calls:
-        with pytest.raises(TypeError, match="a run is expected, not list: take one of the list"):
+        with pytest.raises(TypeError, match="expected a run, not list: choose one from the list"):
             call(cast("Any", runs))
-        with pytest.raises(TypeError, match=r"a run is expected, not str: make runs with calib_core\.load"):
+        with pytest.raises(TypeError, match=r"expected a run, not str: make runs with calib_core\.load"):
             call(cast("Any", "quiz.csv"))
-    with pytest.raises(TypeError, match="a run is expected, not str"):
+    with pytest.raises(TypeError, match="expected a run, not str"):
         calib_core.compare(cast("Any", ["quiz.csv"]))
     with pytest.raises(ValueError, match="at least one run is needed"):
         calib_core.compare([])
@@ -214,9 +214,7 @@ def test_a_misspelled_keyword_is_named_with_the_one_that_is_meant(tmp_path: Path
     path.write_text("confidence,correct\n0.9,1\n")
     with pytest.raises(TypeError, match=r"no keyword 'skipbadrows' .* Is skip_bad_rows meant\?"):
         calib_core.load(path, skipbadrows=True)
-    with pytest.raises(
-        TypeError, match=r"no keyword 'zebra' beside a file or table\. Its keywords are name, "
-    ):
+    with pytest.raises(TypeError, match=r"no keyword 'zebra' for a file or table\. Its keywords are name, "):
         calib_core.load(path, zebra=1)
 
 

@@ -110,7 +110,7 @@ def test_arrays_are_kept_as_they_are_only_where_asked_and_possible(dtype: str) -
     assert np.signbit(with_minus_0).tolist() == [True, False, False]
     for wrong in (-0.25, 1.0009765625, np.nan, np.inf, -np.nan):
         for copy in (True, False):
-            with pytest.raises(ValueError, match="a confidence is a number from 0 to 1"):
+            with pytest.raises(ValueError, match="confidences must be numbers from 0 to 1"):
                 validate_pairs(np.array([0.5, wrong], dtype), np.zeros(2), None, 1, copy=copy)
 
 

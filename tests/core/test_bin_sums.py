@@ -94,16 +94,16 @@ def test_whole_numbers_and_booleans_are_confidences_too() -> None:
 @pytest.mark.parametrize(
     ("confidence", "correct", "message"),
     [
-        ([0.5, 0.5], [1], "two lists of one length"),
-        ([[0.5]], [[1]], "two lists of one length"),
-        ([1.1], [1], "a confidence is a number from 0 to 1"),
-        ([-0.1], [1], "a confidence is a number from 0 to 1"),
-        ([math.nan], [1], "a confidence is a number from 0 to 1"),
-        ([0.5], [2], "an outcome is 0 or 1"),
-        ([0.5], [math.nan], "an outcome is 0 or 1"),
-        ([0.5] * 40_000 + [math.nan], [1] * 40_001, "a confidence is a number from 0 to 1"),
-        ([0.5] * 40_000 + [1.5], [1] * 40_001, "a confidence is a number from 0 to 1"),
-        ([0.5] * 40_001, [1] * 40_000 + [2], "an outcome is 0 or 1"),
+        ([0.5, 0.5], [1], "two flat lists of the same length"),
+        ([[0.5]], [[1]], "two flat lists of the same length"),
+        ([1.1], [1], "confidences must be numbers from 0 to 1"),
+        ([-0.1], [1], "confidences must be numbers from 0 to 1"),
+        ([math.nan], [1], "confidences must be numbers from 0 to 1"),
+        ([0.5], [2], "outcomes must be 0 or 1"),
+        ([0.5], [math.nan], "outcomes must be 0 or 1"),
+        ([0.5] * 40_000 + [math.nan], [1] * 40_001, "confidences must be numbers from 0 to 1"),
+        ([0.5] * 40_000 + [1.5], [1] * 40_001, "confidences must be numbers from 0 to 1"),
+        ([0.5] * 40_001, [1] * 40_000 + [2], "outcomes must be 0 or 1"),
     ],
     ids=range(10),
 )
@@ -114,7 +114,7 @@ def test_what_is_not_a_pair_is_refused(confidence: list[float], correct: list[fl
 
 @pytest.mark.parametrize("group", [[2], [-1], [0, 1]])
 def test_a_class_out_of_range_is_refused(group: list[int]) -> None:
-    with pytest.raises(ValueError, match="a class is one whole number a pair, from 0 to 1"):
+    with pytest.raises(ValueError, match="classes must be whole numbers from 0 to 1, one per pair"):
         BinSums.from_pairs([0.5], [1], group=group, n_groups=2)
 
 

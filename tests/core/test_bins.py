@@ -95,12 +95,12 @@ def test_left_closed_histograms_agree_where_no_confidence_is_on_an_edge() -> Non
 
 @pytest.mark.parametrize("bins", [0, -1, 1001, 2.5])
 def test_an_impossible_number_of_bins_is_refused(bins: int) -> None:
-    with pytest.raises(ValueError, match=r"bins \(M\) is a whole number from 1 to 1000"):
+    with pytest.raises(ValueError, match=r"bins \(M\) must be a whole number from 1 to 1000"):
         Scheme("width", bins)
 
 
 def test_an_unknown_binning_is_refused() -> None:
-    with pytest.raises(ValueError, match="binning is one of width, mass, natural, not 'height'"):
+    with pytest.raises(ValueError, match="binning must be one of width, mass, natural, not 'height'"):
         Scheme("height")  # pyright: ignore[reportArgumentType]
 
 

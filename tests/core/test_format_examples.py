@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 SECTION: Final = (
     (ROOT / "docs" / "formats.md")
     .read_text(encoding="utf-8")
-    .split("## Tables as people have them")[1]
+    .split("## Tables in other shapes")[1]
     .split("\n## ")[0]
 )
 EXAMPLES: Final = re.findall(r"^\|[^`]*?.*\| `calib ([^`]+)` \|$", SECTION, re.MULTILINE)

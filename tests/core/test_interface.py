@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import re
 import subprocess
@@ -134,6 +135,7 @@ def test_the_verb_report_is_not_hidden_by_a_module(tmp_path: Path) -> None:
     report = calib_core.report(runs, written, title="Ours <b>")
     assert written.read_text(encoding="utf-8") == report.html
     assert "Ours &lt;b&gt;" in report.html
+    assert re.fullmatch(r"<Report summary: [\d,]+ characters of HTML>", repr(report))
     assert callable(calib_core.report)
     with pytest.raises(Refused, match="there is no page 'nothing'"):
         calib_core.report(runs, pages=["nothing"])
@@ -170,6 +172,7 @@ def test_rules_are_checked_as_on_the_command_line() -> None:
     runs = calib_core.load(rows)
     worse = calib_core.load([{**row, "confidence": 1 - row["confidence"]} for row in rows])  # type: ignore[operator]
     gate = calib_core.gate(runs, max={"ece": 0.5}, min={"accuracy": 0.6}, min_n=60)
+    assert gate
     assert gate.passed
     assert gate.summary == "All 3 checks passed."
     gate = calib_core.gate(worse, baseline=runs, worse_by={"brier": 0.01})
@@ -183,6 +186,7 @@ def test_rules_are_checked_as_on_the_command_line() -> None:
     )
     gate = calib_core.gate(runs, max={"full_ece": 0.5})
     assert [check.held for check in gate.checks] == [None]
+    assert not gate
     assert not gate.passed
     with pytest.raises(ValueError, match="at least one rule"):
         calib_core.gate(runs)
@@ -226,7 +230,7 @@ def test_rows_that_a_metric_leaves_out_are_told() -> None:
 @pytest.mark.parametrize(("probability", "outcome"), [("confidence", "correct"), ("event_prob", "event")])
 def test_arrays_that_are_swapped_are_asked_about(probability: str, outcome: str) -> None:
     shares, flags = [0.9, 0.4, 0.6], [1, 0, 1]
-    found = f"'{probability}' holds 0 and 1 alone, and '{outcome}' numbers between: they seem to be swapped"
+    found = f"'{probability}' holds only 0 and 1, and '{outcome}' numbers in between: they seem to be swapped"
     with pytest.raises(Refused, match=found):
         calib_core.load(**{probability: flags, outcome: shares})
     for others in ([0.5, 0.4, 1], [1, 1, 1]):
@@ -332,15 +336,19 @@ def test_what_is_nearly_right_is_answered_with_what_is_meant() -> None:
         calib_core.score(run, metric="ece", bins=cast("int", 10.0)).recipe
         == calib_core.score(run, metric="ece").recipe
     )
-    with pytest.raises(ValueError, match=r"bins .M. is a whole number from 1 to 1000, not '10'"):
+    with pytest.raises(ValueError, match=r"bins .M. must be a whole number from 1 to 1000, not '10'"):
         calib_core.score(run, metric="ece", bins=cast("int", "10"))
     with pytest.raises(ValueError, match=r"not 2\.5"):
         calib_core.score(run, metric="ece", bins=cast("int", 2.5))
     with pytest.raises(Unavailable, match=r"There is no metric 'ECE'\. Is 'ece' meant\?"):
         calib_core.score(run, metric="ECE")
-    with pytest.raises(TypeError, match=r"score takes no keyword 'n_bins'\. Is bins meant\?"):
+    with pytest.raises(TypeError, match=r"score has no keyword 'n_bins'\. Is bins meant\?"):
         calib_core.score(run, n_bins=10)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"recalibrate takes no keyword 'fold'\. Is folds meant\?"):
+    with pytest.raises(TypeError, match=r"recalibrate has no keyword 'fold'\. Is folds meant\?"):
         calib_core.recalibrate(run, fold=3)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="correct as an array goes with an array of confidences"):
+    with pytest.raises(Refused, match="Several paths are given: load one file at a time"):
+        calib_core.load(["a.csv", Path("b.csv")])  # type: ignore[list-item]
+    with pytest.raises(Refused, match="An open file is given: give its path"):
+        calib_core.load(io.StringIO("confidence,correct\n0.9,1\n"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="correct as an array needs confidence as an array"):
         calib_core.load("quiz.csv", CORRECT)

@@ -134,7 +134,7 @@ def test_distributions_over_classes_are_a_token_level_run(name: str) -> None:
             {"confidence": [0.5], "correct": [1, 0]},
             "the columns differ in length: confidence 1 and correct 2",
         ),
-        ([{"confidence": object(), "correct": 1}], "object is no number, text, list or dict"),
+        ([{"confidence": object(), "correct": 1}], "object is not a number, text, list or dict"),
         (
             pd.DataFrame({"confidence": [0.5, 0.5], "correct": [1, True]}),
             "The column 'correct' cannot be read",
@@ -300,7 +300,7 @@ def test_a_choice_reaches_its_result(runs: list[Run]) -> None:
 
 
 def test_what_is_not_there_says_what_is(runs: list[Run]) -> None:
-    with pytest.raises(Unavailable, match="“age” groups these runs"):
+    with pytest.raises(Unavailable, match="no grouping “age” for these runs"):
         calib_core.groups(runs, by="age")
     with pytest.raises(Unavailable, match="No run has"):
         calib_core.compare(runs, methods=["p_true"])

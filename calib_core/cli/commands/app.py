@@ -59,7 +59,7 @@ class ServerOptions:
     headless : bool
         Whether no browser is opened.
     host : str
-        The public name at which a proxy serves it by HTTPS; "" for none.
+        The public host name at which a proxy serves the app by HTTPS; "" for none.
     frames : tuple of str
         Sites that may show it in a frame.
     """
@@ -133,14 +133,17 @@ def _server_options(
         typer.Option(
             "--address",
             metavar="ADDRESS",
-            help="Where to listen: 0.0.0.0 for all networks, as in a container. Whoever reaches it sees the "
-            "predictions.",
+            help="Address to listen on: 0.0.0.0 for all networks, as in a container. Anyone who can "
+            "reach it sees the predictions.",
         ),
     ] = HOST,
     base_path: Annotated[
         str,
         typer.Option(
-            "--base-path", metavar="PATH", show_default=False, help="The path below which a proxy serves it."
+            "--base-path",
+            metavar="PATH",
+            show_default=False,
+            help="The path under which a proxy serves the app.",
         ),
     ] = "",
     headless: Annotated[bool, typer.Option("--headless", help="Don't open a browser.")] = False,
@@ -150,7 +153,8 @@ def _server_options(
             "--host",
             metavar="NAME",
             show_default=False,
-            help="The public name at which a proxy serves it by HTTPS; requests for other names are refused.",
+            help="The public host name at which a proxy serves the app by HTTPS; requests for other names "
+            "are refused.",
         ),
     ] = "",
     frames: Annotated[

@@ -23,10 +23,10 @@ class CacheAction(StrEnum):
 
 def cache(
     action: Annotated[
-        CacheAction, typer.Argument(help="Show folder and size, or delete what is kept.")
+        CacheAction, typer.Argument(help="Show the cache folder and its size, or empty it.")
     ] = CacheAction.SHOW,
 ) -> int:
-    """Show or clear what is kept of files that were read, for the next start.
+    """Show or clear the cache of files that were read.
 
     It is kept by content in the user's cache folder, up to the MiB that the variable CALIB_CACHE_MIB sets.
     """

@@ -29,7 +29,7 @@ def check(
     """Report each file's format, usable methods and bad rows; files read together are reported as one.
 
     With --corrections, also what they change.
-    Of more than 3 files, each that can be used is one line.
+    With more than 3 files, each that can be used is one line.
     """
     runner, printer = Runner(), ResultPrinter()
     elements: list[JsonElement] = []

@@ -65,8 +65,8 @@ def compare(
     Skill is 1 − Brier/(a(1−a)), a being the accuracy: above 0 the confidence tells right from wrong. Metrics
     named with --metric are added. All use the top label.
 
-    Of a probability of yes, AUROC stands in place of accuracy, as a high share of yes is no merit, and the
-    best are by Brier score. Runs of both kinds are not compared with each other.
+    For a probability of yes, AUROC takes the place of accuracy, as a high share of yes is not a merit, and
+    the best are by Brier score. Runs of the two kinds are not compared with each other.
 
     Best: all that cannot be told apart from the best on common questions (paired t, Holm over all
     pairs). --pairs prints these differences, by skill, accuracy and Brier score, or --metric.

@@ -121,7 +121,7 @@ def _print_summary(runs: Sequence[Run], canonical_file: CanonicalFile, output: P
     printer = ResultPrinter()
     for run in runs:
         n_bad = run.row_counts.n_left_out
-        left_out = f", {n_bad:,} bad ones left out" if n_bad else ""
+        left_out = f", {n_bad:,} bad rows left out" if n_bad else ""
         printer.print_line(f"{run.label}: {run.n_total - n_bad:,} rows{left_out}")
     for note in canonical_file.notes:
         printer.print_line(note)

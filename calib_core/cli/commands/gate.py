@@ -90,9 +90,11 @@ def _read_rules(  # noqa: PLR0913  one parameter an option
     lock: LockedOption = None,
 ) -> _Rules:
     if of_judge and (baseline or worse_by or significant or lock):
-        raise Refused("--judge goes with --max, --min and --min-n only; its interval always decides.")
+        raise Refused(
+            "--judge can be combined with --max, --min and --min-n only; its interval always decides."
+        )
     if passing and not of_judge:
-        raise Refused("--pass goes with --judge.")
+        raise Refused("--pass needs --judge.")
     limits = [
         *_metric_rules("max", maxima, of_judge=of_judge),
         *_metric_rules("min", minima, of_judge=of_judge),
@@ -112,7 +114,7 @@ def _read_lock(path: Path) -> tuple[LockedThreshold, ...]:
         return read_locked(path.read_bytes(), path.name)
     except OSError as error:
         raise Refused(
-            f"{path.name} cannot be read: {error.strerror}. Name a file of threshold --lock."
+            f"{path.name} cannot be read: {error.strerror}. Name a file that threshold --lock wrote."
         ) from None
 
 
@@ -127,7 +129,7 @@ def gate(
     options: MethodGroup,
     input_files: FilesGroup,
 ) -> int:
-    """Check rules for a pipeline: limits of metrics, locked thresholds, and no worse than a baseline.
+    """Check rules in a pipeline: metric limits, locked thresholds, no worse than a baseline.
 
     Exit code 0: every rule holds; 1: a rule is broken. A rule is checked for every usable method, or for
     those named by --method. A metric without a value breaks its rule. Exit code 2: a file cannot be used, or
@@ -137,7 +139,7 @@ def gate(
     input_files = replace(input_files, format=file_format)
     runner = Runner(choice.runs)
     if choice.metrics:
-        runner.message("The rules of gate name their metrics: --metric has no effect.")
+        runner.message("gate takes its metrics from the rules: --metric has no effect.")
     if rules.of_judge:
         checks = _judge_checks(runner, input_files, rules)
     else:
@@ -214,7 +216,7 @@ class _Measuring:
             of_model = [run for run in named if run.info.model == locked.model]
             if not named:
                 yield check_absent(
-                    locked, rules.lock.name if rules.lock else "", "no run of the files has this question"
+                    locked, rules.lock.name if rules.lock else "", "no run in the files has this question"
                 )
             for run in of_model or named:
                 try:
@@ -276,7 +278,7 @@ def _check_judge_rule(rule: Rule) -> None:
     if rule.metric not in JUDGE_METRICS:
         known = join_names(JUDGE_METRICS)
         raise Refused(
-            f"--{rule.kind}: there is no {shorten(rule.metric or '')!r} of a judge. There is {known}."
+            f"--{rule.kind}: a judge has no metric {shorten(rule.metric or '')!r}. Metrics: {known}."
         )
     low = -1 if rule.metric in ("kappa", "alpha") else 0
     if rule.metric != "bias" and rule.limit is not None and not low <= rule.limit <= 1:
@@ -302,7 +304,7 @@ def _chosen_formats(formats: Sequence[str], *, as_json: bool) -> tuple[str, str 
         known = ", ".join((*OUTPUT_FORMATS, *FORMATS))
         raise Refused(f"--format: expected one of {known}, found {shorten(unknown[0])!r}.")
     if len(inputs) > 1 or len({*outputs, *(["json"] if as_json else [])}) > 1:
-        raise Refused("--format: give one output format and one format of the files at most.")
+        raise Refused("--format: give at most one output format and one file format.")
     return ("json" if as_json else outputs[0] if outputs else "text"), (inputs[0] if inputs else None)
 
 

@@ -45,7 +45,7 @@ def judge(
     for metric in metrics or ():
         if metric not in JUDGE_METRICS:
             raise Refused(
-                f"--metric: there is no {shorten(metric)!r} of a judge. There is {join_names(JUDGE_METRICS)}."
+                f"--metric: a judge has no metric {shorten(metric)!r}. Metrics: {join_names(JUDGE_METRICS)}."
             )
     runner, printer = Runner(runs), ResultPrinter()
     elements: list[JsonElement] = []
@@ -69,7 +69,7 @@ def _say_what_is_missing(runner: Runner, result: JudgeResult, asked: list[str]) 
     where = f"{result.labels.file}, {result.labels.run}"
     for metric in asked:
         if metric in result.missing:
-            runner.refuse(f"{where}: there is no {metric}: {result.missing[metric]}.")
+            runner.refuse(f"{where}: {metric} cannot be computed: {result.missing[metric]}.")
     if not asked and result.labels.passes is None and "sensitivity" in result.missing:
         runner.message(f"{where}: {result.missing['sensitivity']}.")
     for reason in result.left_out:

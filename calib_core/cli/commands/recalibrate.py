@@ -74,7 +74,7 @@ FoldsOption: TypeAlias = Annotated[
     int,
     typer.Option(
         "--folds", metavar="K", min=2, max=MAX_FOLDS,
-        help="Number of folds, dealt by question: each row is judged by a map fitted to the other folds.",
+        help="Number of folds, split by question: each row is scored with a map fitted to the other folds.",
     ),
 ]  # fmt: skip
 _OutputOption: TypeAlias = Annotated[
@@ -141,13 +141,13 @@ def recalibrate(
     options: Annotated[MethodOptions, OptionGroup(_method_options)],
     input_files: FilesGroup,
 ) -> int:
-    """Fit a map from confidence to accuracy, judge it out of fold, and apply it.
+    """Fit a map from confidence to accuracy, evaluate it out of fold, and apply it.
 
-    Every row is judged by a map fitted to other questions; the map that -o writes is fitted to all. It gains
-    if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of several
-    runs or methods needs --run and --method to write one map.
-    --apply writes the rows of a table as they came, with one more column, confidence.recalibrated (of an
-    event event_prob.recalibrated), also for rows without an outcome (but for self-consistency, which has to
+    Every row is scored with a map fitted to other questions; the map that -o writes is fitted to all. It
+    gains if the 95 % interval of the difference in Brier score, after minus before, is below 0. A file of
+    several runs or methods needs --run and --method to write one map.
+    --apply writes the rows of a table unchanged, with one more column, confidence.recalibrated (for an event
+    event_prob.recalibrated), also for rows without an outcome (except for self-consistency, which has to
     know the right answer); rows of another format are written in Calib's own.
     """
     runner = Runner([run] if run else None)
@@ -181,7 +181,7 @@ def _check_options(by: str, paths: _Paths) -> None:
     if by not in MAP_KINDS:
         raise Refused(f"--by: expected one of {', '.join(MAP_KINDS)}, found {shorten(by)!r}.")
     if paths.python is not None and paths.apply is not None:
-        raise Refused("--python writes a map that is fitted, so it cannot go with --apply.")
+        raise Refused("--python writes a map that is fitted, so it cannot be combined with --apply.")
     output = paths.output
     if paths.apply is None:
         if output is not None and output.suffix.lower() != ".json":

@@ -125,7 +125,7 @@ _DateOption: TypeAlias = Annotated[
         metavar="YYYY-MM-DD",
         formats=["%Y-%m-%d"],
         show_default=False,
-        help="The date at its head. Default: today.",
+        help="The date at the top. Default: today.",
     ),
 ]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # as in json_output
     from calib_core.cli.json_elements import VerdictElement
 
 VERDICT: Final = "verdict"
-"""What --metric calls the verdict, which is no metric."""
+"""What --metric calls the verdict, which is not a metric."""
 
 
 @takes_options

@@ -87,13 +87,13 @@ def threshold(
     options: MethodGroup,
     input_files: FilesGroup,
 ) -> int:
-    """Find the confidence from which on answers are right often enough, with a guarantee.
+    """Find the confidence threshold above which answers are right often enough, with a guarantee.
 
-    Of a probability of yes, it is the one from which on yes is true often enough.
+    For a probability of yes, it is the one above which yes is true often enough.
 
     The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
     threshold, which only reaches the target on the rows it was chosen on. With --cost-wrong and
-    --cost-handed-on, it says what believing the confidence costs. --lock writes one threshold a question.
+    --cost-handed-on, it says what believing the confidence costs. --lock writes one threshold per question.
     """
     runner, printer = Runner(choice.runs, warns=False), ResultPrinter()
     unused = {
@@ -101,9 +101,7 @@ def threshold(
     }  # fmt: skip
     for option, is_given in unused.items():
         if is_given:
-            runner.message(
-                f"threshold uses every confidence or probability by itself: {option} has no effect."
-            )
+            runner.message(f"threshold uses individual confidences or probabilities: {option} has no effect.")
     request = CommandRequest.from_options(
         Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )

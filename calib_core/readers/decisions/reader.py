@@ -156,7 +156,7 @@ class _DecisionRows:
             if (id_, question) not in self.used_golds:
                 expected = "the id and the question of an answer"
                 found = f"{id_}, {question}"
-                fix = "Take it out of the table of right answers, or mend its id or question."
+                fix = "Remove it from the table of right answers, or correct its id or question."
                 column = f"{shorten(question, 40)} in {gold.place}"
                 yield LogEntry(
                     {}, None, 1.0, BrokenRecord(0, "gold without a row", column, expected, found, fix)
@@ -243,14 +243,14 @@ class _DecisionRows:
             yield f"Questions without a distribution, which are not judged: {', '.join(texts)}."
         if any(n_failed.values()):
             yield (
-                f"{plural(len(self.responses), 'request')}, of which {n_failed['error']:,} failed and "
+                f"{plural(len(self.responses), 'request')}: {n_failed['error']:,} failed, "
                 f"{n_failed['blocked']:,} blocked."
             )
         if counts["confidence"]:
             yield (
-                f"{plural(counts['confidence'], 'answer')} have a field confidence, which the server derives "
-                "from the probabilities by a formula of its own: it is no probability, and is read as a rank "
-                "only."
+                f"{plural(counts['confidence'], 'answer')} have a field confidence, which the server "
+                "derives from the probabilities by its own formula: it is not a probability, and is read "
+                "as a rank only."
             )
         if self.label_masses:
             least = format_number(min(self.label_masses), ".3g")
@@ -259,7 +259,7 @@ class _DecisionRows:
                 "their shares among the options are read, not multiplied by it."
             )
         if any(located.response.id is None for located in self.responses):
-            yield f"Records without an id ({', '.join(ID_FIELDS)}) have the number of their line as id."
+            yield f"Records without an id ({', '.join(ID_FIELDS)}) get the number of their line as id."
         for name in sorted(self.number_labels):
             yield (
                 f"Labels of the levels of {shorten(name, 40)!r} are numbers, too: a right answer that is a "

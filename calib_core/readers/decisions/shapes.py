@@ -295,7 +295,7 @@ def _answer(answer: Mapping[str, object], path: str, diagnostics: Mapping[str, o
     if type_ not in ("choice", "score"):
         return DecisionAnswer(None, "unknown type")
     if not stated:
-        found = "none" if confidence is None else "only a confidence, which is no probability"
+        found = "none" if confidence is None else "only a confidence, which is not a probability"
         raise BadValueError(
             f"{path}.probabilities", "the probability of every option", found, "no probabilities"
         )
@@ -318,7 +318,9 @@ def _yes_probability(answer: Mapping[str, object], path: str) -> float:
             probs = [_probability(stated[key], f"{path}.probabilities.{key}") for key in keys]
             _check_sum(probs, f"{path}.probabilities")
             return probs[0]
-    found = "only a confidence, which is no probability" if answer.get("confidence") is not None else "none"
+    found = (
+        "only a confidence, which is not a probability" if answer.get("confidence") is not None else "none"
+    )
     raise BadValueError(path, "the probability of yes", found, "no probabilities")
 
 

@@ -173,7 +173,7 @@ def reported_means(
             continue
         value = as_finite_number(stat.get("mean"))
         if value is not None and metric is not None:
-            why = "HELM counts a tie among choices as a part of a right answer; here it is no outcome."
+            why = "HELM counts a tie among choices as partly right; here it is not an outcome."
             yield ReportedMetric(metric, value, n_rows, "", why if has_ties else "")
 
 
@@ -299,24 +299,27 @@ def _logprob_fault(logprob: object) -> BrokenRecord | None:
 def instance_notes(instances: Sequence[HelmInstance], spec: RunSpec, outcome: str | None) -> Iterator[str]:
     """Notes on outcomes, ties, perturbations, splits and trials of the run."""
     if has_no_logprobs(instances):
-        yield "logprob is exactly 0.0 in every row, which means: not recorded. No confidence comes from it."
+        yield (
+            "logprob is exactly 0.0 in every row, which means that it was not recorded. It gives no "
+            "confidence."
+        )
     if outcome is not None:
         other = Advice(columns={"METRIC": "correct"})
-        yield f"Right or wrong is read from {outcome}; another of the metrics: {other}."
+        yield f"Outcomes are read from {outcome}. For another metric: {other}."
         if ties := sum(1 for instance in instances if instance.is_tied):
             tie_text = f"{outcome} lies between 0 and 1 (a tie among choices)"
             yield f"In {plural(ties, 'row')} {tie_text}: no outcome there."
     perturbed = Counter(instance.perturbation for instance in instances if instance.perturbation)
     for name, count in perturbed.items():
-        yield f"{count:,} rows are copies perturbed by {name}: a run of their own."
+        yield f"{count:,} rows are copies perturbed by {name}: a separate run."
     split = main_split(instances)
     for name, count in Counter(instance.split for instance in instances).items():
         if name is not None and name != split:
-            yield f"{count:,} rows are of the split {name}, not {split}: a run of their own."
+            yield f"{count:,} rows are of the split {name}, not {split}: a separate run."
     if (n_trials := len({instance.trial for instance in instances})) > 1:
         yield (
-            f"Questions come {n_trials:,} times, once for each train_trial_index: an interval takes all rows "
-            f"of a question together, while p counts each row by itself."
+            f"Questions occur {n_trials:,} times, once for each train_trial_index: an interval takes all "
+            "rows of a question together, while p counts each row separately."
         )
     if (note := spec.differing_shots) is not None:
         yield note

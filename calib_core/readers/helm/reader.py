@@ -73,8 +73,8 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     if not recognises(head):
         keys = dict.fromkeys(key for record in head.first_objects for key in record)
         raise Refused(
-            f"{head.file} was to be read as {HELM.title}: expected {HELM.recognised_by}, found records with "
-            f"{column_list_text(list(keys))}. Leave {option_name('format')} out."
+            f"{head.file} cannot be read as {HELM.title}: expected {HELM.recognised_by}, found records "
+            f"with {column_list_text(list(keys))}. Leave {option_name('format')} out."
         )
     run_spec = as_object(read_companion(head.companions, "run_spec.json"))
     if _is_scenario_state(head):

@@ -75,11 +75,11 @@ class LogArchive:
         except RepeatedKeyError as error:
             fault = f"holds the key {shorten(str(error))!r} more than once in one object"
         except RecursionError:
-            fault = "is nested too deep to be read"
+            fault = "is nested too deeply to be read"
         except json.JSONDecodeError as error:
             fault = f"is not JSON ({shorten(str(error), 120)})"
         except ValueError as error:
-            fault = f"is no JSON in UTF-8 ({shorten(str(error), 120)})"
+            fault = f"is not JSON in UTF-8 ({shorten(str(error), 120)})"
         raise Refused(f"{self.file}: {_quoted_name(name)} in it {fault}. {COPY_AGAIN_ADVICE}")
 
     def packed_bytes(self, name: str) -> int:
@@ -132,7 +132,7 @@ def _unpack_member(stream: BinaryIO, member: zipfile.ZipInfo, file: str) -> byte
 
 def _too_large_message(claimed_bytes: int) -> str:
     return (
-        f"{claimed_bytes:,} bytes are claimed, and at most {MAX_MEMBER_BYTES:,} are read. Log the samples "
+        f"{claimed_bytes:,} bytes are claimed, but at most {MAX_MEMBER_BYTES:,} are read. Log the samples "
         "without their events, or export one row per question."
     )
 
@@ -161,7 +161,7 @@ def _decompress(packed: bytes, method: int) -> bytes:
         decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_MEMBER_BYTES)
         with decompressor.stream_reader(packed, read_across_frames=True) as reader:
             return reader.read(MAX_MEMBER_BYTES + 1)
-    raise ValueError(f"its compression method, {method}, is none that Inspect writes")
+    raise ValueError(f"its compression method, {method}, is not one that Inspect writes")
 
 
 def _quoted_name(name: str) -> str:

@@ -189,7 +189,7 @@ def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -
     elif reader.has_multiple_answers and temperature is None:
         yield "The log does not say at which temperature its answers were sampled."
     elif not reader.has_multiple_answers and temperature:
-        yield f"Each answer was sampled once, at temperature {temperature:g}, and stands for the greedy one."
+        yield f"Each answer was sampled once, at temperature {temperature:g}, and is taken as the greedy one."
     if counts["failed"]:
         yield f"{plural(counts['failed'], 'sample')} ended with an error: missing, neither right nor wrong."
     if counts["refused"]:
@@ -198,7 +198,7 @@ def _answer_notes(reader: QuestionReader, header: LogHeader, max_samples: int) -
     if counts["limited"]:
         yield f"{plural(counts['limited'], 'sample')} hit a limit (of tokens, messages or time)."
     if counts["invalid"]:
-        yield f"{plural(counts['invalid'], 'sample')} marked as invalidated, and read all the same."
+        yield f"{plural(counts['invalid'], 'sample')} marked as invalidated, but read all the same."
 
 
 def _score_notes(reader: QuestionReader, scorers: Sequence[str]) -> Iterator[str]:
@@ -208,12 +208,12 @@ def _score_notes(reader: QuestionReader, scorers: Sequence[str]) -> Iterator[str
         yield f"No score is read, as a scorer gives several values: choose one. {options}"
     elif len(scorers) > 1:
         others = [name for name in scorers if name != reader.scorer]
-        yield f"Right or wrong is what {reader.score_field} says. {_other_score_options(others)}"
+        yield f"Outcomes are read from {reader.score_field}. {_other_score_options(others)}"
     if len(reader.graders) > 1:
         judge, *people = reader.graders
         yield f"Grades of {judge} are labels of a judge, those of {join_names(people)} labels of people."
     if counts["partial"]:
-        note = "scored as partly right, which is no outcome: missing, never rounded."
+        note = "scored as partly right, which is not an outcome: missing, never rounded."
         yield f"{plural(counts['partial'], 'sample')} {note}"
     if counts["unscored"]:
         yield f"{plural(counts['unscored'], 'sample')} not scored: no outcome."
@@ -229,7 +229,7 @@ def _letter_notes(reader: QuestionReader) -> Iterator[str]:
     if counts["unlisted"]:
         yield (
             f"{plural(counts['unlisted'], 'question')} (of {counts['letters']:,}) with a letter that is not "
-            f"among the listed tokens: its probability is not known, and bounded by the smallest listed one."
+            "among the listed tokens: its probability is unknown, and at most the smallest listed one."
         )
     if counts["reasoned"]:
         yield (
@@ -313,7 +313,7 @@ def recognises(head: Head) -> bool:
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The run of a log. See `Format.read`."""
     if not recognises(head):
-        raise Refused(f"{head.file} was to be read as {INSPECT.title} and is none.")
+        raise Refused(f"{head.file} is not {INSPECT.title}.")
     with ExitStack() as stack:
         if head.kind == "zip" and head.path is not None:
             log = _log_of_archive(stack.enter_context(open_log_archive(head.path, head.file)))
@@ -387,8 +387,9 @@ def _log_of_archive(archive: LogArchive) -> _InspectLog:
     header_name = next((name for name in (HEADER_MEMBER, START_MEMBER) if name in archive.members), None)
     if header_name is None:
         raise Refused(
-            f"{archive.file} has the samples of an Inspect log and neither {HEADER_MEMBER} nor "
-            f"{START_MEMBER}, which say of what run they are. Copy the log again, or let Inspect recover it."
+            f"{archive.file} has the samples of an Inspect log but neither {HEADER_MEMBER} nor "
+            f"{START_MEMBER}, which say what run they belong to. Copy the log again, or let Inspect "
+            "recover it."
         )
     names: dict[str, list[tuple[int, str]]] = {}
     for name in archive.members:
@@ -440,7 +441,7 @@ def _split_repeats(samples: Sequence[InspectSample]) -> list[Sequence[InspectSam
 def _require_object(value: object, file: str, name: str) -> Mapping[str, object]:
     if is_object(value):
         return as_object(value)
-    raise Refused(f"{file}: {shorten(name)} in it is no JSON object. Write or copy the log again.")
+    raise Refused(f"{file}: {shorten(name)} in it is not a JSON object. Write or copy the log again.")
 
 
 def _check_samples(file: str, header: LogHeader, n_questions: int) -> None:

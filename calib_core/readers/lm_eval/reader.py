@@ -501,7 +501,7 @@ def _filter_notes(docs: Sequence[Document], filters: Sequence[str], task: TaskTr
     ]
     options = " or ".join(str(Advice(columns={key: "correct"})) for key in keys[:_MAX_FILTERS_SHOWN])
     other = f" Another filter: {options}" if keys else ""
-    yield f"Right or wrong is {metric} by the filter {judging}.{other}"
+    yield f"Outcomes are {metric} by the filter {judging}.{other}"
 
 
 def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) -> Iterator[str]:
@@ -519,7 +519,7 @@ def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) 
     elif task.uses_top_share:
         yield f"Several choices are right: the top label's share of the choices is judged by {judge}."
     elif any(doc.contexts_differ for doc in docs) and not any(golds.positions):
-        yield "The choices stand in the context, and no acc tells which of them is right."
+        yield "The choices are in the context, and no acc tells which of them is right."
     if golds.interpretation:
         yield (
             f"The right choice is read {golds.interpretation}, which agrees with {stored} in "
@@ -540,7 +540,7 @@ def _gold_notes(docs: Sequence[Document], golds: GoldChoices, task: TaskTraits) 
         )
     n_copied = sum(len(doc.samples) > 1 and is_sampled(doc.generation_settings) is False for doc in docs)
     if n_copied:
-        note = "the answers are copies of one greedy answer, which is no sampling"
+        note = "the answers are copies of one greedy answer, not samples"
         yield f"In {plural(n_copied, 'document')} {note}."
 
 

@@ -34,21 +34,19 @@ _WHY_NO_METHOD: Final = {
     "brier_score": "It is the Brier score of all choices, not an accuracy.",
 }
 _WHY_VOTES_DIFFER: Final = (
-    "The tool lets an answer that cannot be read win the vote and compares texts as its filter cut them out; "
-    "here such a sample is nobody's vote, and answers are compared in their normal form."
+    "The tool lets unreadable answers win the vote and compares texts as its filter extracted them; here "
+    "an unreadable sample has no vote, and answers are compared in their normal form."
 )
 _WHY_FIRST_SAMPLE: Final = (
-    "It is of the first sample alone; with several samples the majority answer is judged here."
+    "It uses the first sample only; with several samples the majority answer is judged here."
 )
 _WHY_SAMPLED: Final = (
-    "Its answers are drawn at random: a sample is no greedy answer, and is not judged as one."
+    "Its answers are drawn at random: a sample is not a greedy answer, and is not judged as one."
 )
 _WHY_OTHER_FILTER: Final = "Another filter's outcome; it can be chosen as the column correct."
 _WHY_OTHER_METRIC: Final = "Another metric; one of 0 and 1 can be chosen as the column correct."
 _WHY_PROBABILITY_SHARE: Final = "It is the right choices' share of the probability, not an accuracy."
-_WHY_SEVERAL_GOLD: Final = (
-    "Several choices are right in some rows, of which no method has a top label that is judged."
-)
+_WHY_SEVERAL_GOLD: Final = "In some rows several choices are right, so no method judges a top label there."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +164,7 @@ def results_notes(results: TaskResults, n_documents: int) -> Iterator[str]:
     if original is not None and effective is not None and effective < original:
         yield f"{effective:,} of {original:,} documents were asked (--limit or --samples)."
     if effective is not None and n_documents != effective:
-        yield f"The results file speaks of {effective:,} documents, this file holds {n_documents:,}."
+        yield f"The results file counts {effective:,} documents, but this file holds {n_documents:,}."
     if results.results_file.get("chat_template"):
         yield "Tuning is taken to be chat, as a chat template was applied: a guess."
 

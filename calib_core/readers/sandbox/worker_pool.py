@@ -103,7 +103,7 @@ class WorkerProcess:
 
     def __init__(self, program: str = PROGRAM) -> None:
         if not hasattr(socket, "send_fds"):
-            raise Refused("Files are read in a process of their own, which takes Linux, macOS or WSL.")
+            raise Refused("Files are read in a separate process, which needs Linux, macOS or WSL.")
         reader = take_worker() if program == PROGRAM else start_worker(program)
         self._process, self._connection = reader.process, reader.connection
         self._started = False
@@ -250,8 +250,8 @@ def _exit_message(status: int, limits: Limits) -> str:
         return _memory_message(limits)
     name = signal.Signals(-status).name if -status in set(signal.Signals) else f"status {status}"
     return (
-        f"cannot be read: reading it ended the process that reads files ({name}). It may be damaged, or made "
-        f"to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
+        f"cannot be read: the process that reads files ended while reading it ({name}). It may be damaged "
+        f"or malicious; nothing of it was loaded. {_REWRITE_ADVICE}"
     )
 
 
@@ -260,7 +260,7 @@ def _failure_message(error_name: str, limits: Limits) -> str:
     if error_name == "MemoryError":
         return _memory_message(limits)
     if error_name == "RecursionError":
-        return f"cannot be read: what it holds is nested too deep. {_REWRITE_ADVICE}"
+        return f"cannot be read: what it holds is nested too deeply. {_REWRITE_ADVICE}"
     return (
         f"cannot be read: reading it failed unexpectedly ({error_name}). It may be damaged. "
         f"{_REWRITE_ADVICE} If the file is intact, please report this as a bug in Calib."
@@ -270,8 +270,8 @@ def _failure_message(error_name: str, limits: Limits) -> str:
 def _memory_message(limits: Limits) -> str:
     return (
         f"cannot be read: it needs more memory than the {limits.memory_bytes // MIB:,} MiB that reading a "
-        f"file of its size may take. It may be damaged, or made to do harm. If it is sound, split it, or "
-        f"allow more: set {MEMORY_VARIABLE} to a number of MiB."
+        "file of its size may take. It may be damaged or malicious. If it is sound, split it, or allow "
+        f"more: set {MEMORY_VARIABLE} to a number of MiB."
     )
 
 
@@ -279,14 +279,14 @@ def _timeout_message(limits: Limits) -> str:
     return (
         f"cannot be read: it was stopped after {limits.idle_seconds:.0f} s without progress, or "
         f"{limits.total_seconds:.0f} s in all, which is more than a file of its size takes. It may be "
-        f"damaged, or made to do harm. If it is sound, split it, or read it while the machine has less to do."
+        "damaged or malicious. If it is sound, split it, or read it while the machine has less to do."
     )
 
 
 def _protocol_error_message() -> str:
     return (
-        f"cannot be read: the process that reads files gave no answer that can be understood. It may be "
-        f"damaged, or made to do harm; nothing of it was loaded. {_REWRITE_ADVICE}"
+        "cannot be read: the process that reads files sent an answer that could not be understood. It may "
+        f"be damaged or malicious; nothing of it was loaded. {_REWRITE_ADVICE}"
     )
 
 

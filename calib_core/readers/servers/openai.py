@@ -345,8 +345,8 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         )
     if any(map(is_stream_chunk, head.first_objects)):
         raise Refused(
-            f"{head.file} holds the pieces of a streamed answer (chat.completion.chunk), one a record. Save "
-            f"the whole response: one JSON object with its choices, with stream off."
+            f"{head.file} holds the pieces of a streamed answer (chat.completion.chunk), one per record. "
+            "Save the whole response: one JSON object with its choices, with stream off."
         )
     id_field = next(
         (name for name in ID_FIELDS if any(as_name(record.get(name)) for record in head.first_objects)),

@@ -64,7 +64,7 @@ class InferredLetters:
         last = str(n_beyond) if n_beyond > 0 else LETTERS[self.n_letters - 1]
         names = f"A and {last}" if self.n_letters == 2 else f"A to {last}"
         why = self.reason.format(last=last)
-        return f"the choices are not told and are taken to be {names}: in the whole file, {why}"
+        return f"the choices are not listed and are taken to be {names}: in the whole file, {why}"
 
 
 def letter_index(gold: object) -> int | None:
@@ -125,12 +125,12 @@ def infer_letters(
 # --- Responses as rows --------------------------------------------------------
 
 _UNCLEAR_NOTE: Final = (
-    "it is not told which token of prompt_logprobs is the prompt's own (prompt_token_ids is missing): they "
-    "are not read"
+    "the file does not say which token of prompt_logprobs is the prompt's own (prompt_token_ids is "
+    "missing): they are not read"
 )
 _UNUSED_PROMPT_NOTE: Final = (
-    "the log-probabilities of the prompt are not used: they score choices where each choice ends a prompt of "
-    "its own, with ids that differ by /0, /1 …"
+    "the log-probabilities of the prompt are not used: they score choices where each choice ends a "
+    "separate prompt, with ids that differ by /0, /1 …"
 )
 
 
@@ -355,13 +355,16 @@ class ResponseRows:
             ]
         if self.other_masses:
             notes.append(
-                f"Tokens that are no letter have {fmean(self.other_masses):.3g} on average: letter_mass is "
-                "the answered letter's probability as listed, choice_softmax its share among the letters."
+                f"Tokens that are not a letter have {fmean(self.other_masses):.3g} on average: letter_mass "
+                "is the answered letter's probability as listed, choice_softmax its share among the letters."
             )
         descriptions = (
             ("merged", "a letter has several spellings (such as 'A' and ' A'), which are added up"),
-            ("unlisted", "a letter is not listed: it is not known, and at most the smallest listed one"),
-            ("reasoned", "text stands before the letter, whose probabilities hang on it"),
+            (
+                "unlisted",
+                "a letter is not listed: its probability is unknown, and at most the smallest listed one",
+            ),
+            ("reasoned", "text precedes the letter, whose probabilities depend on it"),
             ("certain", "a token's log-probability is exactly 0.0, which is rounded to certainty"),
             ("json", "the answer is a JSON object, whose field 'answer' is read"),
             ("unclear", _UNCLEAR_NOTE),
@@ -374,7 +377,7 @@ class ResponseRows:
             if counts[key]
         ]
         if self.has_multiple_answers:
-            notes.append("Several answers a question are its samples; none of them is the greedy answer.")
+            notes.append("Several answers to a question are its samples; none of them is the greedy answer.")
         return tuple(notes)
 
 
@@ -425,8 +428,8 @@ def read_responses(
             sizes = sorted({len(positions) for positions in stems.values()})
             counts = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
             notes.append(
-                f"Responses whose ids differ by /0, /1 … ({counts} each) are one question each, as the table "
-                "has it."
+                f"Responses whose ids differ by /0, /1 … ({counts} each) are one question each, as in the "
+                "table."
             )
     elif is_numbered:
         named = worded(f" ({Advice(gold='TABLE')})", on_page="")

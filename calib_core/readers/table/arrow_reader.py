@@ -59,8 +59,8 @@ def arrow_schema(data: bytes, file: str) -> tuple[tuple[str, ...], Mapping[str, 
     name, count = next(iter(Counter(names).most_common(1)), ("", 0))
     if count > 1:
         raise Refused(
-            f"{file} has {count:,} columns named {shorten(name)!r}, so which one is meant is not clear. Keep "
-            f"one."
+            f"{file} has {count:,} columns named {shorten(name)!r}, so it is unclear which one is meant. "
+            "Keep one."
         )
     return names, metadata
 
@@ -166,8 +166,8 @@ def _file_batches(
     n_batches, n_stored = reader.num_record_batches, _count_batches(data)
     if n_batches != n_stored:
         raise Refused(
-            f"{file}: its footer tells of {n_batches:,} batches of rows, and it holds {n_stored:,}, so which "
-            f"rows there are is not clear. It is damaged, or was put together by hand: write it again."
+            f"{file}: its footer lists {n_batches:,} batches of rows, but it holds {n_stored:,}, so it is "
+            "unclear which rows it has. It is damaged or was put together by hand: write it again."
         )
     for index in range(n_batches):
         yield reader.get_batch(index), (index + 1) / n_batches
@@ -200,13 +200,13 @@ def _stream_batches(
             yield batch, end / len(data)
     if source.tell() == end:  # no mark of the end was read
         raise Refused(
-            f"{file} is cut off: it is an Arrow stream without the mark of its end, so rows may be missing. "
-            f"Write or copy it again."
+            f"{file} is cut off: it is an Arrow stream without an end mark, so rows may be missing. Write "
+            "or copy it again."
         )
     if source.tell() < len(data):
         raise Refused(
-            f"{file}: {len(data) - source.tell():,} bytes follow the end of its Arrow stream. Give every "
-            f"stream a file of its own."
+            f"{file}: {len(data) - source.tell():,} bytes follow the end of its Arrow stream. Write each "
+            "stream to a separate file."
         )
 
 
@@ -223,8 +223,8 @@ def _translate_errors(file: str) -> Generator[None]:
         text = " ".join(str(error).split())
         if "recursion depth" in text:
             raise Refused(
-                f"{file}: its columns are nested more than 60 levels deep, and at most 60 are read. It may "
-                f"be made to do harm. Write plain columns and lists."
+                f"{file}: its columns are nested more than 60 levels deep, but at most 60 are read. It may "
+                "be malicious. Write plain columns and lists."
             ) from None
         raise Refused(
             f"{file}: this is an Arrow file that cannot be read ({shorten(text, 200)}). It may be half "

@@ -47,7 +47,7 @@ MIN_OF_EACH_CLASS: Final = 2
 MIN_OF_EACH_CUT_CLASS: Final = 5
 """… where what it is below for one class and above for the other is not one half."""
 ANSWER_AND_GOLD: Final = "answer and gold"
-"""What messages call an outcome that is no column, but follows from these two."""
+"""What messages call an outcome that is not a column, but follows from these two."""
 SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 """Words of the name of a metric of many rows: no row of predictions has one of its own."""
 
@@ -256,7 +256,7 @@ def _counted_from_one(
         is_whole = bool(numbers) and all(number.is_integer() and number >= 1 for number in numbers)
         if named.get(column.name) in ANSWERS and is_whole and max(numbers) == sizes[0]:
             name = f"{named[column.name]}_index:{COUNTED_FROM_ONE}"
-            why = f"its name and numbers from 1 to {sizes[0]}, which is how many choices there are"
+            why = f"its name and numbers from 1 to {sizes[0]}, the number of choices"
             yield Candidate({column.name: name}, "said", why)
 
 
@@ -302,7 +302,7 @@ def _probabilities_of_a_class(
             if (label := _one_sided_class(column, columns[other]))
         }
         for label, other in [*labels.items()][:1]:
-            why = f"values that are lower just where {other!r} is not {label!r}"
+            why = f"values that are lower exactly where {other!r} is not {label!r}"
             names = (f"confidence:class:{label}", "confidence")
             result += [
                 Candidate(dict.fromkeys(one.names, name), "hinted", why, one.missing) for name in names
@@ -343,7 +343,7 @@ def _doubted(
     others = [other for other in columns if other is not column]
     right = MappedName.parse(one.name).judge(column.raw).values
     doubts = [
-        f"turned round, it counts as right where {other.name!r} is {value!r}"
+        f"inverted, it counts as right where {other.name!r} is {value!r}"
         for other in others
         for value in _values_of_unanswered(other)
         if right.filter([text == value for text in other.texts]).mean() == 1

@@ -141,7 +141,7 @@ def _text_list(metadata: Mapping[str, object], name: str, file: str) -> tuple[st
         return None
     texts = cast("list[object]", value) if isinstance(value, list) else [None]
     if not all(isinstance(text, str) for text in texts):
-        raise Refused(f"{file}: {name!r} in its metadata has to be a list of texts. Mend or remove it.")
+        raise Refused(f"{file}: {name!r} in its metadata must be a list of texts. Correct or remove it.")
     return tuple(cast("list[str]", texts))
 
 
@@ -159,8 +159,8 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
     """
     if not recognises(head):
         raise Refused(
-            f"{head.file} was to be read as {format_name!r} and carries no {METADATA_KEY!r} metadata. "
-            f"Read it {_as_table()}"
+            f"{head.file} cannot be read as {format_name!r}: it has no {METADATA_KEY!r} metadata. Read it "
+            f"{_as_table()}"
         )
     try:
         stored: object = (
@@ -171,7 +171,9 @@ def checked_metadata(head: Head, format_name: str, version: int) -> Mapping[str,
     except ValueError:
         stored = None
     if not isinstance(stored, dict):
-        raise Refused(f"{head.file}: its {METADATA_KEY!r} metadata is no JSON object. Read it {_as_table()}")
+        raise Refused(
+            f"{head.file}: its {METADATA_KEY!r} metadata is not a JSON object. Read it {_as_table()}"
+        )
     metadata = cast("Mapping[str, object]", stored)
     if (metadata.get("format"), metadata.get("version")) != (format_name, version):
         shown = shorten(f"{metadata.get('format')!r}, version {metadata.get('version')!r}")
@@ -192,7 +194,7 @@ def run_info_from_metadata(metadata: Mapping[str, object], file: str) -> RunInfo
         has_wrong_type = not isinstance(value, types) or isinstance(value, bool)
         if has_wrong_type or value not in _INFO_VALUES.get(name, (value,)):
             shown = shorten(repr(value))
-            raise Refused(f"{file}: {name!r} in its metadata cannot be {shown}. Mend or remove it.")
+            raise Refused(f"{file}: {name!r} in its metadata cannot be {shown}. Correct or remove it.")
         fields[name] = float(cast("float", value)) if float in types else value
     return RunInfo(**fields)
 
@@ -217,7 +219,7 @@ def reported_metrics(
         for run, metrics in zip(runs, metrics_by_run, strict=True):
             if len(runs) == 1 or (run.label == label if label else _belongs_to_run(entry, run)):
                 metrics.append(metric)
-    note = f"Of the tool's own numbers in its metadata {n_invalid:,} cannot be read and are left out."
+    note = f"{n_invalid:,} of the tool's own numbers in its metadata cannot be read and are left out."
     return [tuple(metrics) for metrics in metrics_by_run], (note,) if n_invalid else ()
 
 

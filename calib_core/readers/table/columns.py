@@ -367,7 +367,7 @@ class MappedName:
         The class whose probability the values are ("confidence:class:pos"); "" if they are that of the
         prediction.
     word_numbers : tuple of (str, float)
-        Words and what they stand for ("confidence:high=0.9|low=0.3"); NaN for what is no number.
+        Words and what they stand for ("confidence:high=0.9|low=0.3"); NaN for what is not a number.
     is_counted_from_one : bool
         Whether the values are positions counted from 1 ("gold_index:from1").
     are_masses : bool
@@ -434,15 +434,15 @@ class MappedName:
         """Say why values cannot be read as this, to follow "column X"; None if they can."""
         name = schema_name(self.name)
         if self.right_values and name in PROBABILITY_COLUMNS:
-            return f"cannot be read so: {self.name!r} may be followed by {PROBABILITY_FORMS}."
+            return f"cannot be read this way: {self.name!r} may be followed by {PROBABILITY_FORMS}."
         if self.right_values and name not in FLAG_COLUMNS:
             return (
-                f"cannot have values that mean right, as {self.name!r} is no outcome. Those are "
+                f"cannot have values that mean right, as {self.name!r} is not an outcome. Outcomes are "
                 f"{', '.join(sorted(FLAG_COLUMNS))}."
             )
         if self.divisor != 1 and name not in PROBABILITY_COLUMNS:
             return (
-                f"cannot be divided, as {self.name!r} is no probability. Those are "
+                f"cannot be divided, as {self.name!r} is not a probability. Probabilities are "
                 f"{', '.join(sorted(PROBABILITY_COLUMNS))}."
             )
         if wrong := [word for word, number in self.word_numbers if not 0 <= number <= 1]:
@@ -726,7 +726,7 @@ class ColumnRoles:
         misnamed = [name for name in self.unused_columns(columns) if name.startswith(NAMED_FAMILIES)]
         misnamed = [name for name in misnamed if schema_name(name) == name and name not in self.mapping]
         note = (
-            f"Not read: {column_list_text(misnamed)}. What follows the point consists of "
+            f"Not read: {column_list_text(misnamed)}. The part after the dot consists of "
             f"{NAMED_COLUMN_RULE}; map a column to give it one."
         )
         return (note,) if misnamed else ()

@@ -43,8 +43,8 @@ REASON: Final = "reason"
 _NEEDED: Final = (
     "It needs a column of ids (id), and one of these: leave_out (true or false), gold (the right answer, "
     "also called answer), gold_all (a list of right answers), gold_index (its position, counted from 0), "
-    "correct (whether the model's answer is right) or event (whether it came true). It may have subject, "
-    "model, dataset, shots, checkpoint and reason besides."
+    "correct (whether the model's answer is right) or event (whether it came true). It may also have "
+    "subject, model, dataset, shots, checkpoint and reason."
 )
 _TABLE: Final = "table of corrections"
 _EXPECTED_FLAG: Final = "true or false, yes or no, 1 or 0"
@@ -139,8 +139,8 @@ def _columns(columns: Sequence[str], file: str) -> dict[str, str]:
         ]
         if len(golds) > 1:
             raise Refused(
-                f"{file}: {column_list_text(golds)} may each hold the corrected right answers. Call the one "
-                "that does gold."
+                f"{file}: {column_list_text(golds)} may each hold the corrected right answers. Rename the "
+                "one that does to gold."
             )
         found |= dict(zip(("gold",), golds, strict=False))
     if "id" not in found or not found.keys() & {*CORRECTING_COLUMNS}:
@@ -188,8 +188,8 @@ def _one_a_question(rows: pl.DataFrame, id_column: str, file: str) -> pl.DataFra
         first = repeated.filter(naming == naming.first())
         numbers = ", ".join(f"{number:,}" for number in first["row"].head(5).to_list())
         raise Refused(
-            f"{file}: column {id_column!r} holds {shorten(repeated['id'][0], 40)!r} in rows {numbers}, which "
-            "correct it differently. Keep one row a question."
+            f"{file}: column {id_column!r} holds {shorten(repeated['id'][0], 40)!r} in rows {numbers}, "
+            "which correct it differently. Keep one row per question."
         )
     return distinct
 

@@ -413,7 +413,7 @@ def _check_header(names: Sequence[str], file: str) -> None:
     if repeated:
         raise Refused(
             f"{file}: the header has more than one column named {', '.join(map(repr, repeated[:5]))}, so "
-            f"which is meant is not clear. Rename all but one."
+            "it is unclear which one is meant. Rename all but one."
         )
     check_column_count(names, file)
 
@@ -599,8 +599,8 @@ def unescape_ids(
 def unescaped_id_notes(unescaped_counts: Counter[str]) -> tuple[str, ...]:
     """Write a note on each column in which ids were unescaped."""
     return tuple(
-        f"In {plural(count, 'row')} {name} begins with an apostrophe before a sign that "
-        f"begins a formula, as tables for spreadsheets are written: it is read without the apostrophe."
+        f"In {plural(count, 'row')} {name} begins with an apostrophe before a sign that begins a formula, "
+        "as in tables for spreadsheets: it is read without the apostrophe."
         for name, count in unescaped_counts.items()
         if count
     )

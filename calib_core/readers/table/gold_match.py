@@ -82,7 +82,7 @@ def number_classes(rows: pl.DataFrame, labels: Sequence[str]) -> tuple[pl.DataFr
             is_list = name == "choices"
             bared = (pl.element() if is_list else pl.col(name)).str.strip_prefix(word)
             rows = rows.with_columns(pl.col(name).list.eval(bared) if is_list else bared)
-            notes.append(f"{name} is the number behind {word!r}, as other columns have bare numbers.")
+            notes.append(f"{name} is the number after {word!r}, as other columns have bare numbers.")
     return rows, tuple(notes)
 
 
@@ -458,5 +458,5 @@ def _conflict_faults(gold: pl.Series, matched: pl.Series, stored: pl.Series) -> 
         return ()
     shown = pl.select(pl.format("{}, and gold_index {}", gold, stored)).to_series()
     expected = "the choice that gold_index names, counted from 0"
-    fix = "Mend one of the two, or leave one column out."
+    fix = "Correct one of the two, or leave one column out."
     return faults_where(shown, is_different, "gold and gold_index differ", expected, fix)

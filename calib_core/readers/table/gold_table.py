@@ -130,8 +130,8 @@ class GoldTable:
             rows = [row + 1 for row in (ids == repeated[0]).arg_true().head(_MAX_SHOWN).to_list()]
             raise Refused(
                 f"{self.file}: column {name!r} holds {shorten(str(repeated[0]), 40)!r} in rows "
-                f"{', '.join(map(str, rows))}, so which answer is right is not clear: they differ. Keep one "
-                f"row an id."
+                f"{', '.join(map(str, rows))}, so it is unclear which answer is right: they differ. Keep "
+                "one row per id."
             )
 
 
@@ -363,7 +363,7 @@ def read_records(head: Head, roles: ColumnRoles, what: str, advice: str) -> pl.D
     Raises
     ------
     Refused
-        The file is no table, has no rows or too many columns, or a record is broken.
+        The file is not a table, has no rows or too many columns, or a record is broken.
     """
     table = _open_records(head, roles, what, advice)
     return _collect_frame(table, head.file, advice)
@@ -383,7 +383,7 @@ def _open_records(head: Head, roles: ColumnRoles, what: str, advice: str) -> Raw
             best = max(DIALECTS, key=lambda dialect: _count_known_columns(headers[dialect], roles))
             return open_csv(head.content, head.file, best, every_column)
         case _:
-            raise Refused(f"{head.file} is no {what}. {advice}")
+            raise Refused(f"{head.file} is not a {what}. {advice}")
 
 
 def _count_known_columns(columns: Sequence[str], roles: ColumnRoles) -> int:
@@ -487,7 +487,7 @@ def join_gold(
     own = RIGHT_ANSWER_COLUMNS if added != ["correct"] else ("correct",)
     has_labels = any(schema_name(name) in LABEL_COLUMNS for name in table.answers.columns)
     is_complete = not has_labels and any(name in rows.columns and not rows[name].has_nulls() for name in own)
-    not_needed = f"{table.file} is not needed: every row has a right answer of its own"
+    not_needed = f"{table.file} is not needed: every row already has a right answer"
     if is_complete and keys is None:
         return rows, (f"{not_needed}.",)
     ours, _ = join_columns(head.gold_on)

@@ -305,11 +305,11 @@ def _parse_record(line: bytes, file: str, number: int, position: int) -> JsonRec
     except RepeatedKeyError as repeated:
         raise Refused(
             f"{file}, line {number:,}: the object has the key {shorten(str(repeated))!r} more than once, "
-            f"so which value is meant is not clear. Keep one."
+            "so it is unclear which value is meant. Keep one."
         ) from None
     except RecursionError:
         raise Refused(
-            f"{file}, line {number:,}: the JSON in it is nested too deep to be read. Take the line out."
+            f"{file}, line {number:,}: the JSON in it is nested too deeply to be read. Remove the line."
         ) from None
     except ValueError:
         return BrokenRecord(
@@ -318,7 +318,7 @@ def _parse_record(line: bytes, file: str, number: int, position: int) -> JsonRec
             column="",
             expected="one JSON object on the line",
             found=shorten(text),
-            fix="Mend the line, or take it out; the file may be half written.",
+            fix="Correct the line, or remove it; the file may be half written.",
         )
     return cast("JsonRecord", value) if isinstance(value, dict) else _not_an_object(position, text)
 

@@ -87,7 +87,7 @@ def as_confidence(column: ColumnValues, name: str, clarity: Clarity) -> Iterator
     ----------
     column : ColumnValues
     name : str
-        What the name says; nothing is yielded for what is no probability.
+        What the name says; nothing is yielded for what is not a probability.
     clarity : {"said", "hinted"}
         How clearly the name says it.
     """

@@ -48,8 +48,8 @@ def check_footer(data: bytes, file: str) -> None:
         footer = pq.read_metadata(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
         if footer.num_row_groups > MAX_ROW_GROUPS:
             raise Refused(
-                f"{file} is cut into {footer.num_row_groups:,} row groups, and at most {MAX_ROW_GROUPS:,} "
-                f"are read. Write it again with larger ones, such as 100,000 rows."
+                f"{file} is cut into {footer.num_row_groups:,} row groups, but at most {MAX_ROW_GROUPS:,} "
+                "are read. Write it again with larger ones, such as 100,000 rows."
             )
         columns = [footer.schema.column(index) for index in range(footer.num_columns)]
         unrepeated = [
@@ -68,8 +68,8 @@ def check_footer(data: bytes, file: str) -> None:
 def _check_rows(n_rows: int, n_values: int, what: str, file: str) -> None:
     if n_rows != n_values:
         raise Refused(
-            f"{file}: its footer tells of {n_rows:,} rows and of {n_values:,} {what}, so which rows there "
-            f"are is not clear. It is damaged, or was put together by hand: write it again."
+            f"{file}: its footer counts {n_rows:,} rows but {n_values:,} {what}, so it is unclear which "
+            "rows it has. It is damaged or was put together by hand: write it again."
         )
 
 
@@ -125,8 +125,8 @@ def _parquet_slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]
 def _damaged_parquet(file: str, error: BaseException) -> Refused:
     if "too deeply nested" in str(error):
         return Refused(
-            f"{file}: its columns are nested more than 100 levels deep, and at most 100 are read. It may "
-            f"be made to do harm. Write plain columns and lists."
+            f"{file}: its columns are nested more than 100 levels deep, but at most 100 are read. It may "
+            "be malicious. Write plain columns and lists."
         )
     return Refused(
         f"{file}: this is a Parquet file that cannot be read ({shorten(' '.join(str(error).split()), 200)}). "

@@ -52,8 +52,8 @@ def parse_printed(text: str) -> object:
     """Parse a list, tuple, dict or array as it is printed, as lists and dicts with texts as keys.
 
     The elements of a list stand between commas, or all between white space, as NumPy prints them: Python
-    would join two texts without a comma, so a mixture is no list. An element that is not known (nan, None) is
-    None, and one that NumPy left out is Ellipsis.
+    would join two texts without a comma, so a mixture is not a list. An unknown element (nan, None) is None,
+    and one that NumPy left out is Ellipsis.
 
     Raises
     ------

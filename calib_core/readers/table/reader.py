@@ -379,7 +379,7 @@ def _read_places(
         )
         for place, reading in zip(places, readings, strict=True)
     ]
-    return _join(readings, f"Its rows are those at {column_list_text([*places])}, each a run of its own.")
+    return _join(readings, f"Its rows are read from {column_list_text([*places])}, each as a separate run.")
 
 
 def _run_key(run: Run) -> tuple[object, ...]:
@@ -422,7 +422,7 @@ def _open_rows(
         ((path, rows),) = places.items()
     else:
         return head, ()
-    return _head_of_rows(head, rows), (f"Its rows are those at {path!r}.",) if path else ()
+    return _head_of_rows(head, rows), (f"Its rows are read from {path!r}.",) if path else ()
 
 
 def _head_of_rows(head: Head, rows: tuple[Mapping[str, object], ...]) -> Head:
@@ -495,7 +495,7 @@ def _read_systems(
         head = replace(head, finds_candidates=False)  # the same for each system
     systems = column_list_text(list(wide.roles_by_system))
     incomplete = [
-        f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is no system."
+        f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is not a system."
         for system, patterns in wide.incomplete.items()
     ]
     return _join(
@@ -616,9 +616,9 @@ def read_table(
     columns = tuple(table.found_keys) if table.columns is None else table.columns
     absent = [path for path in table.nested if path not in table.found_keys]
     if absent:
-        raise Refused(f"{head.file}: nothing lies at {absent[0]!r} in any of its rows.")
+        raise Refused(f"{head.file}: none of its rows has anything at {absent[0]!r}.")
     if may_have_role and not collected.n_rows:
-        raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
+        raise Refused(f"{head.file} has the columns {column_list_text(columns)} but no rows.")
     roles.check_columns_exist((*columns, *added), head.file)
     group_columns = groups.take_frame()
     runs, notes, refusal, unique = _judge_rows(collected, group_columns, origin, roles, progress, head)
@@ -817,8 +817,8 @@ def open_table(
             return open_csv(head.content, head.file, dialect, is_used, is_numeric=is_numeric)
         case "zip" | "npy":
             raise Refused(
-                f"{head.file} holds NumPy arrays and no table. Leave {option_name('format')} out, or give "
-                "npz."
+                f"{head.file} holds NumPy arrays and not a table. Leave {option_name('format')} out, or "
+                "give npz."
             )
 
 
@@ -1054,8 +1054,8 @@ def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) 
     others = [name for name in CHOICE_LISTS if name in frame.columns and name not in roles.combined_lists]
     if others and are_letters(labels) and list(labels) != sorted(labels):
         raise Refused(
-            f"{file}: the choices are mapped in the order {', '.join(labels)}, and {others[0]}, which lists "
-            f"them too, does not say in which order it does. Map the columns in the order "
+            f"{file}: the choices are mapped in the order {', '.join(labels)}, but {others[0]}, which "
+            "lists them too, does not give its order. Map the columns in the order "
             f"{', '.join(sorted(labels))}, or leave {others[0]} out."
         )
 
@@ -1117,8 +1117,8 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
         )
         advice = f"Have it divided by {top}: {mapped(column, f'/{divisor}')}"
         return (
-            f"{collected.file}: column {column!r} looks like {looks} (such as {example}), and numbers from 0 "
-            f"to 1 are expected. {worded(advice, on_page=f'Say that it is {on_page}.')}"
+            f"{collected.file}: column {column!r} looks like {looks} (such as {example}), but numbers from "
+            f"0 to 1 are expected. {worded(advice, on_page=f'Say that it is {on_page}.')}"
         )
     for column, scale in collected.decimal_comma_columns:
         if names.get(column) in PROBABILITY_COLUMNS:
@@ -1127,7 +1127,7 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
                 on_page="Accept that they are decimal commas where that is suggested.",
             )
             return (
-                f"{collected.file}: column {column!r} has commas in its numbers, and decimal points are "
+                f"{collected.file}: column {column!r} has commas in its numbers, but decimal points are "
                 f"expected. {advice}"
             )
     for column, example in collected.logarithm_columns:
@@ -1137,7 +1137,7 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
         )
         return (
             f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
-            f"0 and most are below (such as {example}), and numbers from 0 to 1 are expected. {advice}"
+            f"0 and most are below (such as {example}), but numbers from 0 to 1 are expected. {advice}"
         )
     for column, words in collected.columns_of_words.items():
         by_count = sorted(words, key=lambda word: (-words[word], word))
@@ -1147,8 +1147,8 @@ def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
             f"If you know, write it for the “…”: {written}", on_page="If you know, give each word a number."
         )
         return (
-            f"{collected.file}: column {column!r} holds words, and numbers from 0 to 1 are expected: "
-            f"{listed}. Which number each stands for is not in the file. {advice}"
+            f"{collected.file}: column {column!r} holds words, but numbers from 0 to 1 are expected: "
+            f"{listed}. The file does not say which number each word means. {advice}"
         )
     return None
 
@@ -1163,7 +1163,7 @@ def _swapped_note(name: str, cells: Sequence[BadCell], collected: RowCollector, 
     if not are_outcomes or not are_between:
         return ""
     column, outcomes = (repr(collected.source_columns[each]) for each in (name, other))
-    return f" {outcomes} holds 0 and 1 alone, and {column} numbers between: they seem to be swapped."
+    return f" {outcomes} holds only 0 and 1, and {column} numbers in between: they seem to be swapped."
 
 
 def _refusal_message(
@@ -1180,7 +1180,7 @@ def _refusal_message(
         index = f"{name.removesuffix('_index')}_index:{COUNTED_FROM_ONE}"
         return (
             f"{collected.file}: column {column!r} looks counted from 1: its positions are 1 to the number of "
-            "choices, never 0, and positions counted from 0 are expected. If they do count from 1: "
+            "choices, never 0, but positions counted from 0 are expected. If they do count from 1: "
             f"{Advice(columns={column: index})}"
         )
     if not collected.is_bad.all():

@@ -63,7 +63,9 @@ def of_predicted_class(rows: pl.DataFrame, classes: Mapping[str, str], file: str
     """
     for name, label in classes.items():
         if name in rows.columns:
-            is_it = _is_predicted(rows, label, f"{file}: {name} is to be the probability of class {label!r}")
+            is_it = _is_predicted(
+                rows, label, f"{file}: {name} is mapped as the probability of class {label!r}"
+            )
             values = rows[name].cast(pl.Float64)
             chosen = pl.when(is_it).then(values).when(~is_it).then(1 - values)
             rows = rows.with_columns(chosen.alias(name))
@@ -84,10 +86,12 @@ def _is_predicted(rows: pl.DataFrame, label: str, meant: str) -> pl.Series:
     shown = ", ".join(repr(shorten(one, 40)) for one in found.head(MAX_CLASSES_SHOWN).to_list())
     if found.len() > 2:
         raise Refused(
-            f"{meant}, and {found.len():,} classes are predicted, such as {shown}. With more than two, 1 − x "
-            "is not the probability of another one: read a column of each class as choice_probs."
+            f"{meant}, but {found.len():,} classes are predicted, such as {shown}. With more than two, 1 − "
+            "x is not the probability of another one: read a column of each class as choice_probs."
         )
     golds = [rows[name].cast(pl.String) for name in ("gold", "gold_index") if name in rows.columns]
     if not any((classes == wanted).any() for classes in (predicted, *map(number_or_text, golds))):
-        raise Refused(f"{meant}, which no row has: predicted are {shown}. Name one of the two classes.")
+        raise Refused(
+            f"{meant}, which no row predicts: the predictions are {shown}. Name one of the two classes."
+        )
     return predicted == wanted

@@ -428,8 +428,8 @@ class RowCollector:
         }
         unneeded -= {self._name_of(column) for column, _, _ in self.scaled_columns}
         self.left_out = {
-            column: f"Column {column!r} is left out: its values are numbers between 0 and 1, which name no "
-            f"question. If they do: {Advice(columns={column: name})}"
+            column: f"Column {column!r} is left out: its values are numbers between 0 and 1, which do not "
+            f"name questions. If they do: {Advice(columns={column: name})}"
             for name, column in self.source_columns.items()
             if name not in chosen_names and self._tallies[column].are_fractions
         }
@@ -540,9 +540,9 @@ class RowCollector:
     def share_notes(self) -> tuple[str, ...]:
         """A note on each column of whole percentages in which some numbers may be shares already."""
         return tuple(
-            f"The percentages of {shorten(column, 40)!r} are whole but for "
-            f"{plural(found.count, 'number')} below 1 (such as {found.example}), read in percent, too. "
-            "Correct the file where a share of 1 is meant."
+            f"The percentages of {shorten(column, 40)!r} are whole except {plural(found.count, 'number')} "
+            f"below 1 (such as {found.example}), also read in percent. Correct the file where a share of 1 "
+            "is meant."
             for column, found in self._fractions.items()
             if found.count and found.others_are_whole
         )
@@ -587,12 +587,11 @@ class RowCollector:
         tally = self._tallies[column]
         cells = [cell for kind in tally.kinds for cell in self._bad_cells[column, kind]]
         first = min(cells, key=lambda cell: cell.row)
-        no_value = f"no {first.expected[2:]}" if first.expected.startswith("a ") else f"not {first.expected}"
         share = (
             f"{tally.n_bad:,} of {plural(tally.n_present, 'value')} {'is' if tally.n_present == 1 else 'are'}"
         )
         example = f"{shorten(first.found, 40)!r} in row {first.row:,}"
-        return f"Column {shorten(column, 40)!r} is left out: {share} {no_value}, such as {example}."
+        return f"Column {shorten(column, 40)!r} is left out: {share} not {first.expected}, such as {example}."
 
     def _store_column(self, name: str, column: str, judged: JudgedColumn, offset: int) -> None:
         self.source_columns[name] = column
@@ -700,7 +699,7 @@ def _length_disagreements(
         size = rows[name].list.len()
         differ = (size != first).fill_null(value=False)
         if differ.any():
-            expected = f"as many entries as {names[0]}, one a {entry}"
+            expected = f"as many entries as {names[0]}, one per {entry}"
             shown = pl.select(pl.format("{} instead of {}", size, first)).to_series()
             for fault in faults_where(
                 shown, differ, "lists of different lengths", expected, "Complete the lists."
@@ -714,6 +713,6 @@ def _span_disagreements(rows: pl.DataFrame) -> Iterator[tuple[str, CellFault]]:
     outside = start.is_not_null() & ((start >= end) | (end > rows["path_logprobs"].list.len()))
     expected = "an end after the start and within the path (positions count from 0, the end not included)"
     shown = pl.select(pl.format("{} to {}", start, end)).to_series()
-    kind, fix = "span outside the path", "Give answer_logprobs instead, or mend the span."
+    kind, fix = "span outside the path", "Give answer_logprobs instead, or correct the span."
     for fault in faults_where(shown, outside.fill_null(value=False), kind, expected, fix):
         yield "answer_end", fault

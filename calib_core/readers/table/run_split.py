@@ -82,7 +82,7 @@ def fill_run_columns(rows: pl.DataFrame, info: RunInfo) -> pl.DataFrame:
 
 
 def repeated_id_faults(rows: pl.DataFrame, is_bad: NDArray[np.bool_], source: str) -> tuple[CellFault, ...]:
-    """Find rows whose id occurred before in the same run and subject; the first occurrence is no fault.
+    """Find rows whose id occurred before in the same run and subject; the first occurrence is not a fault.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def split_into_runs(
     if n_unknown:
         belong, says = ("belongs", "it says of its") if n_unknown == 1 else ("belong", "they say of their")
         notes.append(
-            f"{plural(n_unknown, 'bad row')} {belong} to none of the runs, as what {says} run is bad."
+            f"{plural(n_unknown, 'bad row')} {belong} to none of the runs, because what {says} run is bad."
         )
     return tuple(runs), tuple(notes)
 
@@ -270,7 +270,7 @@ def _unreadable_notes(unreadable: Mapping[str, pl.DataFrame], mask: NDArray[np.b
         if texts.len():
             shown = ", ".join(texts.unique(maintain_order=True).head(3))
             where = f"in {plural(texts.len(), 'row')} ({shown})"
-            notes.append(f"{column} cannot be read as a number {where} and is not known there.")
+            notes.append(f"{column} cannot be read as a number {where} and is unknown there.")
     return tuple(notes)
 
 

@@ -168,7 +168,7 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     Raises
     ------
     Refused
-        Nothing lies there, or what does is no table.
+        Nothing lies there, or what does is not a table.
     """
     found = value_at(value, path, ABSENT) if path else value
     if found is ABSENT:
@@ -176,8 +176,8 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     rows = as_rows(found)
     if rows is None:
         raise Refused(
-            f"{file}: what lies at {path!r} is no list of rows. Expected are a list of objects, an object of "
-            f"objects by id, or an object with columns and data."
+            f"{file}: {path!r} does not hold a list of rows. Expected: a list of objects, an object of "
+            "objects by id, or an object with columns and data."
         )
     return rows
 
@@ -193,8 +193,8 @@ def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObj
     before, _, after = path.partition(STAR)
     if STAR in after or not (f".{before}".endswith(".") and f"{after}.".startswith(".")):
         raise Refused(
-            f"{file}: the path {shorten(path)!r}{bracketed_option('rows')} needs one star, which "
-            "stands for a whole step, as in results.*"
+            f"{file}: the path {shorten(path)!r}{bracketed_option('rows')} needs one star in place of a "
+            "whole step, as in results.*"
         )
     holder = value_at(value, before[:-1]) if before else value
     parts = cast("JsonObject", holder).items() if isinstance(holder, dict) else ()
@@ -212,7 +212,9 @@ def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObj
 
 def _nothing_there(value: object, path: str, file: str) -> Refused:
     shown = ", ".join(repr(place or "the object itself") for place in row_places(value)) or "none"
-    return Refused(f"{file}: nothing lies at {path!r}{bracketed_option('rows')}. Places with rows: {shown}.")
+    return Refused(
+        f"{file}: there is nothing at {path!r}{bracketed_option('rows')}. Places with rows: {shown}."
+    )
 
 
 def several_places_message(places: Mapping[str, Sequence[JsonObject]], file: str) -> str:
@@ -256,7 +258,7 @@ def _find_rows(value: object, steps: tuple[str, ...]) -> dict[tuple[str, ...], t
 
 
 def as_rows(value: object) -> tuple[JsonObject, ...] | None:
-    """Return the rows that a value holds; None if it is no table.
+    """Return the rows that a value holds; None if it is not a table.
 
     A table is a list of objects, an object of at least two objects by id (the id becomes the field `id`, or
     `key` if the rows have an `id`), an object with `columns` and `data`, an object with at least two lists of
@@ -381,8 +383,8 @@ def match_wide(wide: Mapping[str, str], columns: Sequence[str], file: str) -> Wi
         before, star, after = pattern.partition("*")
         if not star or "*" in after or not (before or after):
             raise Refused(
-                f"{file}: the pattern {shorten(pattern)!r}{bracketed_option('wide')} needs one star, which "
-                "stands for the system, and something beside it, as in *-confidence."
+                f"{file}: the pattern {shorten(pattern)!r}{bracketed_option('wide')} needs one star in "
+                "place of the system, and other characters, as in *-confidence."
             )
         for column in columns:
             if (system := _text_at_star(column, pattern)) is not None:

@@ -78,8 +78,9 @@ class StoredArray:
         claimed_bytes, stored_bytes = prod(shape) * dtype.itemsize, size - stream.tell()
         if claimed_bytes != stored_bytes:
             raise Refused(
-                f"{file}: {name!r} says that it has the shape {shape} of {dtype} ({claimed_bytes:,} bytes), "
-                f"and {stored_bytes:,} bytes follow. It may be cut off or half written: save it again."
+                f"{file}: {name!r} says that it has the shape {shape} of {dtype} ({claimed_bytes:,} "
+                f"bytes), but {stored_bytes:,} bytes follow. It may be cut off or half written: save it "
+                "again."
             )
         return cls(file, name, shape, dtype, is_fortran, stream)
 

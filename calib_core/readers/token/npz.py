@@ -137,14 +137,14 @@ def find_token_arrays(
     ):
         if not values and not any(role in COLUMN_JUDGES for role in array_roles.values()):
             raise Refused(
-                f"{file} holds the arrays {column_list_text(names)}, of which none is known. "
+                f"{file} holds the arrays {column_list_text(names)}, none of which is recognised. "
                 f"{_array_names_advice()}"
             )
         return None
     if len(values) > 1:
         raise Refused(
-            f"{file} holds {' and '.join(repr(name) for name, _ in values)}, and one of them is read. Leave "
-            f"the others out: {Advice(columns={name: '' for name, _ in values[1:]})}"
+            f"{file} holds {' and '.join(repr(name) for name, _ in values)}, but only one of them is read. "
+            f"Leave the others out: {Advice(columns={name: '' for name, _ in values[1:]})}"
         )
     texts = [name for name, role in array_roles.items() if role == TEXT_ARRAY]
     if len(texts) > 1:
@@ -288,7 +288,7 @@ def _check_answer_arrays(file: str, arrays: Sequence[StoredArray]) -> None:
     """Raises Refused where arrays are not columns of one table, before any of them is read."""
     for array in arrays:
         if array.dtype.kind not in "fiubU" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
-            raise Refused(f"{file}: {array.name!r} holds {array.dtype}, and numbers or text are expected.")
+            raise Refused(f"{file}: {array.name!r} holds {array.dtype}, but numbers or text are expected.")
         if len(array.shape) not in (1, 2):
             raise Refused(
                 f"{file}: {array.name!r} has the shape {array.shape}, but one value or one list per "
@@ -629,18 +629,18 @@ def _check_values(values: StoredArray) -> None:
             f"expected (T × K).{hint}"
         )
     if dtype.kind != "f" or dtype.itemsize > 8:
-        raise Refused(f"{subject} holds {_dtype_text(dtype)}, and float16, float32 or float64 are expected.")
+        raise Refused(f"{subject} holds {_dtype_text(dtype)}, but float16, float32 or float64 are expected.")
     if values.is_fortran and min(values.shape) > 1:
         raise Refused(
-            f"{subject} is stored column by column (Fortran order), so that no position can be read without "
-            f"the others. Save numpy.ascontiguousarray({values.name})."
+            f"{subject} is stored column by column (Fortran order), so no position can be read without the "
+            f"others. Save numpy.ascontiguousarray({values.name})."
         )
     rows, classes = values.shape
     if not rows:
         raise Refused(f"{subject} holds no positions: its shape is {values.shape}.")
     if not 2 <= classes <= MAX_TOKEN_CLASSES:
         raise Refused(
-            f"{subject} has {classes:,} classes (the second number of its shape {values.shape}), and 2 to "
+            f"{subject} has {classes:,} classes (the second number of its shape {values.shape}), but 2 to "
             f"{MAX_TOKEN_CLASSES:,} are expected. Perhaps rows and columns are exchanged."
         )
 
@@ -649,12 +649,12 @@ def _check_target(target: StoredArray, rows: int) -> None:
     subject = f"{target.file}: {target.name!r}"
     if target.dtype.kind not in "iu":
         raise Refused(
-            f"{subject} holds {_dtype_text(target.dtype)}, and whole numbers (the class that is right at "
+            f"{subject} holds {_dtype_text(target.dtype)}, but whole numbers (the class that is right at "
             f"each position) are expected. Save {target.name}.astype('int64')."
         )
     if target.shape != (rows,):
         raise Refused(
-            f"{subject} has the shape {target.shape}, and one class for each of the {rows:,} positions is "
+            f"{subject} has the shape {target.shape}, but one class for each of the {rows:,} positions is "
             f"expected: the shape ({rows},)."
         )
 
@@ -663,12 +663,12 @@ def _check_text(text: StoredArray, rows: int) -> None:
     subject = f"{text.file}: {text.name!r}"
     if text.dtype.kind not in "iuU":
         raise Refused(
-            f"{subject} holds {_dtype_text(text.dtype)}, and whole numbers or text (the text that each "
+            f"{subject} holds {_dtype_text(text.dtype)}, but whole numbers or text (the text that each "
             "position came from) are expected."
         )
     if text.shape != (rows,):
         raise Refused(
-            f"{subject} has the shape {text.shape}, and one text for each of the {rows:,} positions is "
+            f"{subject} has the shape {text.shape}, but one text for each of the {rows:,} positions is "
             f"expected: the shape ({rows},)."
         )
 
@@ -705,7 +705,7 @@ def _nothing_usable(file: str, reason: str, problems: Sequence[Problem]) -> Refu
 def _position_notes(padding: int, shift_note: str | None) -> tuple[str, ...]:
     notes: list[str] = [] if shift_note is None else [shift_note]
     if padding:
-        notes.append(f"{padding:,} targets are −100, which is padding: these rows are no positions.")
+        notes.append(f"{padding:,} targets are −100, which is padding: these rows are not positions.")
     return tuple(notes)
 
 
@@ -745,9 +745,9 @@ class ArrayArchive:
         array = self.open_array(METADATA_ARRAY)
         if array.shape or array.dtype.kind != "U" or array.dtype.itemsize > _MAX_METADATA_BYTES:
             raise Refused(
-                f"{self.file}: {METADATA_ARRAY!r} has the shape {array.shape} of {array.dtype}, and one "
-                f"text, the metadata as JSON, is expected. Save numpy.array(json.dumps(metadata)), or "
-                f"leave it out."
+                f"{self.file}: {METADATA_ARRAY!r} has the shape {array.shape} of {array.dtype}, but one "
+                "text, the metadata as JSON, is expected. Save numpy.array(json.dumps(metadata)), or "
+                "leave it out."
             )
         return _parse_metadata(str(array.read_all()), self.file)
 
@@ -762,7 +762,7 @@ def recognises(head: Head) -> bool:
 def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The run whose arrays a file holds. See `Format.read`."""
     if head.path is None or not recognises(head):
-        raise Refused(f"{head.file} was to be read as {NPZ.title} and holds no NumPy arrays.")
+        raise Refused(f"{head.file} cannot be read as {NPZ.title}: it holds no NumPy arrays.")
     if head.kind != "zip":
         return _read_array_files(head, head.path, options.columns, progress)
     with open_regular_file(head.path, head.file) as stream, open_array_archive(stream, head.file) as archive:
@@ -897,9 +897,9 @@ def _parse_metadata(text: str | bytes, file: str) -> ArrayMetadata:
     try:
         metadata: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"{file}: its metadata is no JSON ({shorten(str(error), 120)}).") from None
+        raise Refused(f"{file}: its metadata is not JSON ({shorten(str(error), 120)}).") from None
     if not isinstance(metadata, dict):
-        raise Refused(f'{file}: its metadata is no JSON object, such as {{"model": "name"}}.')
+        raise Refused(f'{file}: its metadata is not a JSON object, such as {{"model": "name"}}.')
     return cast("ArrayMetadata", metadata)
 
 
@@ -908,8 +908,8 @@ def _vocabulary_notes(metadata: ArrayMetadata, n_classes: int) -> tuple[str, ...
     if not isinstance(vocab_size, int) or vocab_size == n_classes:
         return ()
     note = (
-        f"The metadata says a vocabulary of {vocab_size:,}, and the arrays have {n_classes:,} classes, which "
-        f"counts."
+        f"The metadata gives a vocabulary of {vocab_size:,}, but the arrays have {n_classes:,} classes, "
+        "and these count."
     )
     return (note,)
 

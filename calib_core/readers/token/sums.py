@@ -343,15 +343,15 @@ def check_run_metadata(metadata: RunMetadata) -> None:
     KeyError, TypeError
         If the metadata lacks a size or has one of the wrong type.
     """
-    _require(0 <= metadata["rows"] < 2**53, "its number of positions is none")
-    _require(1 <= metadata["classes"] <= MAX_TOKEN_CLASSES, "its number of classes is none")
+    _require(0 <= metadata["rows"] < 2**53, "its number of positions is not valid")
+    _require(1 <= metadata["classes"] <= MAX_TOKEN_CLASSES, "its number of classes is not valid")
     _require(
         metadata["draws"] is None or 1 <= metadata["draws"]["number"] <= MAX_STORED_DRAWS,
-        "its number of draws is none",
+        "its number of draws is not valid",
     )
     _require(
         (metadata["by_class"] is None) != (metadata["no_classes"] is None),
-        "its classes are there and not there",
+        "sums by class are both there and missing",
     )
 
 
@@ -391,9 +391,13 @@ def check_sums(sums: TokenSums) -> None:
     _check_cells("top label", sums.top_label)
     # The first cell also has the classes that a top-k file does not store, whatever their probability.
     _check_cells("all labels", sums.all_labels, first_cell=int(sums.unstored is not None))
-    _require(int(sums.all_labels.correct.sum()) == sums.n_rows, "each position has not one right class")
-    _require(int(sums.occurrences.sum()) == sums.n_rows, "the right classes are not one a position")
-    _require(math.isfinite(sums.sum_deviation) and sums.sum_deviation >= 0, "the sums of the rows are none")
+    _require(
+        int(sums.all_labels.correct.sum()) == sums.n_rows, "not every position has exactly one right class"
+    )
+    _require(int(sums.occurrences.sum()) == sums.n_rows, "the right classes are not one per position")
+    _require(
+        math.isfinite(sums.sum_deviation) and sums.sum_deviation >= 0, "the sums of the rows are not valid"
+    )
     if sums.by_class is not None:
         _check_classes(sums.by_class, sums)
     if sums.draws is not None:
@@ -403,7 +407,7 @@ def check_sums(sums: TokenSums) -> None:
     if sums.texts is not None:
         _check_texts(sums.texts, sums.top_label)
     _require(all(_is_valid_example(example, sums) for example in sums.examples),
-          "a position kept is none")  # fmt: skip
+          "a kept position is not valid")  # fmt: skip
 
 
 def _check_grid(grid_name: str, grid: GridSums, rows: int, pairs: int) -> None:
@@ -416,7 +420,8 @@ def _check_grid(grid_name: str, grid: GridSums, rows: int, pairs: int) -> None:
     _require(is_possible, f"more are right than there are ({grid_name})")
     _require(0 <= grid.n_infinite_losses <= rows, f"more are impossible than there are ({grid_name})")
     _require(
-        math.isfinite(grid.log_loss_sum) and grid.log_loss_sum >= 0, f"the log loss is none ({grid_name})"
+        math.isfinite(grid.log_loss_sum) and grid.log_loss_sum >= 0,
+        f"the log loss is not valid ({grid_name})",
     )
 
 
@@ -433,19 +438,22 @@ def _check_cells(grid_name: str, grid: GridSums, *, first_cell: int = 0, check_s
     _require(inside.all(), f"a right confidence is outside its cell ({grid_name})")
     if check_squares:
         gap = np.abs(grid.squared_confidence[checked] - confidence * (confidence / count))
-        _require((gap <= slack).all(), f"the squares are others than the cell's ({grid_name})")
+        _require((gap <= slack).all(), f"the squares do not fit their cell ({grid_name})")
 
 
 def _check_classes(grid: GridSums, sums: TokenSums) -> None:
     _check_grid("by class", grid, sums.n_rows, sums.n_rows * sums.n_classes)
     _check_cells("by class", grid, check_squares=False)  # grids by class have no Σc²
-    _require(grid.n_groups == sums.n_classes, "the classes are not all there")
+    _require(grid.n_groups == sums.n_classes, "classes are missing")
     n_correct = np.bincount(grid.group, grid.correct, sums.n_classes)
     _require((n_correct == sums.occurrences).all(), "the right classes differ")
 
 
 def _check_draws(draws: NullDraws, rows: int) -> None:
-    _require((draws.top_label.sum(axis=1, dtype=np.int64) <= rows).all(), "more are drawn than there are")
+    _require(
+        (draws.top_label.sum(axis=1, dtype=np.int64) <= rows).all(),
+        "more outcomes are drawn than there are positions",
+    )
     _require((draws.all_labels.sum(axis=1, dtype=np.int64) == rows).all(), "the draws do not add up")
     if draws.by_class is not None:
         draw, group, cell, count = draws.by_class.T.astype(np.int64)
@@ -458,18 +466,23 @@ def _check_draws(draws: NullDraws, rows: int) -> None:
 
 
 def _check_unseen(bounds: UnstoredBounds, rows: int) -> None:
-    _require(bounds.min_stored >= 0, "the entries stored are less than none")
-    _require(all(0 <= number <= rows for number in bounds.n_ambiguous.values()), "too many are ambiguous")
+    _require(bounds.min_stored >= 0, "the number of stored entries is negative")
+    _require(
+        all(0 <= number <= rows for number in bounds.n_ambiguous.values()), "too many positions are ambiguous"
+    )
     for bins, mass in bounds.mass_bounds.items():
         _require(
-            _is_valid_mass(mass, bins, rows) and bins in bounds.n_ambiguous, "what is not stored is none"
+            _is_valid_mass(mass, bins, rows) and bins in bounds.n_ambiguous,
+            "the bounds on what is not stored are not valid",
         )
 
 
 def _check_texts(texts: TextSums, top_label: GridSums) -> None:
     """The texts are sorted and together the top labels, cell by cell."""
     _require((np.diff(texts.key) > 0).all(), "the texts are not in order")
-    _require(((texts.count > 0) & (texts.correct <= texts.count)).all(), "the positions of a text are none")
+    _require(
+        ((texts.count > 0) & (texts.correct <= texts.count)).all(), "the positions of a text are not valid"
+    )
     cell = TEXT_CELL_OF[top_label.cell]
     for name, slack in (
         ("count", 0.0),
@@ -561,14 +574,14 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
     """The runs whose sums a file holds. See `Format.read`."""
     if not recognises(head):
         raise Refused(
-            f"{head.file} was to be read as {SUMS.title} and holds none. Leave {option_name('format')} out."
+            f"{head.file} cannot be read as {SUMS.title}: it holds none. Leave {option_name('format')} out."
         )
     if options.columns:
-        raise Refused(f"{head.file} holds saved sums, of which no column can be read as another.")
+        raise Refused(f"{head.file} holds saved sums, whose columns cannot be mapped.")
     metadata = _stored_metadata(head)
     if metadata.get("version") not in READABLE_VERSIONS:
         raise Refused(
-            f"{head.file} holds sums of version {shorten(repr(metadata.get('version')))}, and this version "
+            f"{head.file} holds sums of version {shorten(repr(metadata.get('version')))}, but this version "
             f"of the program reads versions up to {SUMS_VERSION}. Reduce the token-level files again."
         )
     try:
@@ -593,11 +606,11 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
 
 def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) -> Iterator[TokenRun]:
     if not digest_matches(head.all_bytes):
-        raise InvalidSumsError("its seal is broken")
+        raise InvalidSumsError("its checksum is wrong")
     table = _scan_table(head)
     run_metadata = cast("list[RunMetadata]", metadata["runs"])
     if not run_metadata or dict(table.collect_schema()) != _stored_schema(metadata):
-        raise InvalidSumsError("its columns are others")
+        raise InvalidSumsError("its columns are not those it was written with")
     ranges = _run_ranges(table)
     for number, run in enumerate(run_metadata):
         progress(number / len(run_metadata), f"run {number + 1:,} of {len(run_metadata):,}")
@@ -608,7 +621,7 @@ def _read_runs(head: Head, metadata: Mapping[str, Any], progress: ReadProgress) 
         info, row_counts = run_info_from_metadata(run["info"], head.file), _ledger_from_json(run["ledger"])
         yield TokenRun(head.file, SUMS.id, str(run["label"]), info, sums, row_counts)
     if ranges:
-        raise InvalidSumsError("there are cells of no run")
+        raise InvalidSumsError("some cells belong to no run")
 
 
 def _stored_schema(metadata: Mapping[str, Any]) -> dict[str, pl.DataType]:
@@ -626,7 +639,7 @@ def _run_ranges(table: pl.LazyFrame) -> dict[int, tuple[int, int]]:
     """Run → first row and number of rows of its cells, which are contiguous."""
     lengths = table.select(pl.col("run").rle().alias("same")).unnest("same").collect()
     if lengths["value"].n_unique() != lengths.height:
-        raise InvalidSumsError("the cells of a run do not stand together")
+        raise InvalidSumsError("the cells of a run are not contiguous")
     starts = lengths["len"].cum_sum() - lengths["len"]
     return dict(zip(lengths["value"], zip(starts, lengths["len"], strict=True), strict=True))
 

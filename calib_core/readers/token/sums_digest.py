@@ -28,7 +28,7 @@ def with_digest(data: bytes) -> bytes:
     """
     at = _digest_offset(data)
     if data[at : at + 64] != BLANK_DIGEST.encode():
-        raise ValueError("no place was left for a seal")
+        raise ValueError("no place was left for the checksum")
     return data[:at] + hashlib.sha256(data).hexdigest().encode() + data[at + 64 :]
 
 

@@ -234,7 +234,9 @@ class TokenRunBuilder:
         if self._reducer is None:
             return None
         if self.n_padding:
-            notes += (f"{self.n_padding:,} targets are −100, which is padding: these rows are no positions.",)
+            notes += (
+                f"{self.n_padding:,} targets are −100, which is padding: these rows are not positions.",
+            )
         sums = self._reducer.result()
         if n_incomplete := self.n_rows - self.n_left_out - sums.n_rows:
             lacking = "a target, an entry of the top list or the size of the vocabulary"
@@ -461,11 +463,11 @@ class TopKCollector:
             bad = (
                 f"{self._n_run_unknown:,} bad rows belong" if self._n_run_unknown > 1 else "1 bad row belongs"
             )
-            notes.append(f"{bad} to none of the runs, as what is said there of the run is bad.")
+            notes.append(f"{bad} to none of the runs, because what is said there of the run is bad.")
         for column, texts in self._unreadable.items():
             shown = ", ".join(list(dict.fromkeys(texts))[:3])
             count = plural(len(texts), "row")
-            notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is not known there.")
+            notes.append(f"{column} cannot be read as a number in {count} ({shown}) and is unknown there.")
         return tuple(notes)
 
     def _nothing_usable_message(self) -> str:
@@ -566,7 +568,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
         share_before = unsplit.share
     columns = tuple(table.found_keys) if table.columns is None else table.columns
     if not collector.n_rows:
-        raise Refused(f"{head.file} has the columns {column_list_text(columns)} and no rows below them.")
+        raise Refused(f"{head.file} has the columns {column_list_text(columns)} but no rows.")
     roles.check_columns_exist(columns, head.file)
 
     free = roles.unused_columns(columns)
@@ -585,7 +587,7 @@ def _positive_integer(metadata: Mapping[str, object], name: str, file: str) -> i
     value = metadata.get(name)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
         return value
-    raise Refused(f"{file}: {name!r} in its metadata cannot be {shorten(repr(value))}. Mend or remove it.")
+    raise Refused(f"{file}: {name!r} in its metadata cannot be {shorten(repr(value))}. Correct or remove it.")
 
 
 def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:

@@ -228,8 +228,8 @@ def _check_distinct(runs: Sequence[AnswerRun]) -> None:
         if key in run_of_key:
             label = shorten(run.info.label("none of them"))
             raise Refused(
-                f"{run_of_key[key].file} and {run.file} say the same of their model, dataset, shots and "
-                f"checkpoint ({label}), so in one file they would be one run. Convert each apart."
+                f"{run_of_key[key].file} and {run.file} have the same model, dataset, shots and checkpoint "
+                f"({label}), so in one file they would become one run. Convert them separately."
             )
         run_of_key[key] = run
 
@@ -240,7 +240,7 @@ def _check_same(what: str, values: Sequence[tuple[AnswerRun, str]]) -> None:
         if value != first_value:
             raise Refused(
                 f"{first_run.file} and {run.file} differ in {what} ({first_value}, {value}), which a file "
-                f"says once. Convert each to a file of its own."
+                "stores only once. Convert each to a separate file."
             )
 
 

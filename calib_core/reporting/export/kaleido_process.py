@@ -72,7 +72,7 @@ class PictureFrame:
             lines += wrap_text(line, RECIPE_FONT_SIZE, self.width - 2 * _SIDE_MARGIN, _MAX_RECIPE_LINES)
         if len(lines) <= _MAX_RECIPE_LINES:
             return lines
-        return [*lines[: _MAX_RECIPE_LINES - 1], "… The column recipe of the CSV has all of it."]
+        return [*lines[: _MAX_RECIPE_LINES - 1], "… The full recipe is in the column recipe of the CSV."]
 
     @property
     def top_height(self) -> int:

@@ -54,7 +54,7 @@ def test_bad_rows_are_asked_about_and_left_out_by_choice(tmp_path: Path, call: C
     assert not output.exists()
     answer = call("convert", source, "-o", output, "--skip-bad-rows")
     assert answer.code == 0
-    assert "bad: 2 rows, 1 bad ones left out" in answer.out
+    assert "bad: 2 rows, 1 bad rows left out" in answer.out
     assert "1 of 3 rows were bad and are left out." in answer.out
     assert readers.read(output).n_rows == 2
 
@@ -76,7 +76,7 @@ def test_runs_that_cannot_be_distinguished_are_refused(tmp_path: Path, call: Cal
     paths = write_file(tmp_path, "a.csv", GOOD), write_file(tmp_path, "b.csv", GOOD)
     answer = call("convert", *paths, "-o", output, "--json")
     assert (answer.code, answer.elements) == (2, [])
-    assert "a.csv and b.csv say the same" in answer.err
+    assert "a.csv and b.csv have the same" in answer.err
     assert output.read_text() == "precious"
 
 
@@ -125,7 +125,7 @@ def test_no_file_is_written_over_its_own_source(tmp_path: Path, call: Call) -> N
     for output in (source, link, gold):
         answer = call("convert", source, "-o", output, "--gold", gold)
         assert answer.code == 2
-        assert "would be lost" in answer.err
+        assert "would be overwritten" in answer.err
     assert source.read_text() == gold.read_text() == CHOICES
 
 

@@ -29,7 +29,7 @@ def test_recipes_say_that_corrections_were_applied(
     answer = make_caller(capsys)(verb, answers, "--corrections", fixes, "--json")
     assert answer.code == 0, answer.err
     assert all(RECIPE in element["recipe"] for element in answer.elements)
-    assert "Corrections of fixes.csv: 1 question left out, 1 corrected. By given:" in answer.err
+    assert "Corrections from fixes.csv: 1 question left out, 1 corrected. By given:" in answer.err
 
 
 def test_paired_differences_say_so(
@@ -78,7 +78,7 @@ def test_a_converted_file_keeps_them(
     output = tmp_path / "out.answers.jsonl"
     assert call("convert", answers, "--corrections", fixes, "-o", output).code == 0
     assert call("score", output, *words).element["value"] == expected
-    assert "Corrections of fixes.csv" in output.read_text(encoding="utf-8")
+    assert "Corrections from fixes.csv" in output.read_text(encoding="utf-8")
 
 
 def test_a_report_says_so_and_can_be_made_again(

@@ -361,7 +361,9 @@ def test_the_interval_decides_on_a_judge(call: Call, judged: Path) -> None:
     low, high = kappa["interval"]
     assert low < 0.6 < high
     needed = 200 * ((kappa["value"] - low) / (kappa["value"] - 0.6)) ** 2
-    assert kappa["reason"].startswith("200 labelled rows are too few: the interval holds the limit; about ")
+    assert kappa["reason"].startswith(
+        "200 labelled rows are too few: the interval contains the limit; about "
+    )
     assert f"about {int(needed) + 1:,} would decide" in kappa["reason"]
 
 
@@ -417,4 +419,4 @@ def test_rules_of_a_judge_go_with_no_lock(call: Call, tmp_path: Path) -> None:
     file.write_text("judge,human\npass,pass\n", "utf-8")
     answer = call("gate", file, "--judge", "--lock", tmp_path / "lock.json")
     assert answer.code == 2
-    assert "--judge goes with --max, --min and --min-n only" in answer.err
+    assert "--judge can be combined with --max, --min and --min-n only" in answer.err

@@ -67,7 +67,7 @@ def test_what_passes_is_asked_for_and_not_guessed(call: Call, tmp_path: Path) ->
     assert "which label passes is not known: name it with --pass LABEL" in answer.err
     asked = call("judge", path, "--metric", "sensitivity", "--json")
     assert (asked.code, asked.elements) == (2, [])
-    assert "there is no sensitivity: which label passes is not known" in asked.err
+    assert "sensitivity cannot be computed: which label passes is not known" in asked.err
     told = call("judge", path, "--metric", "sensitivity", "--pass", "Good", "--json")
     assert (told.code, len(told.elements)) == (0, 1)
     wrong = call("judge", path, "--pass", "fine", "--json")
@@ -80,8 +80,12 @@ def test_what_passes_is_asked_for_and_not_guessed(call: Call, tmp_path: Path) ->
     [
         (GOOD, (), "has no labels of a judge: read the column that holds them with --map COLUMN=judge"),
         ("id,judge\na,pass\nb,fail\n", (), "has no labels of people"),
-        ("id,judge,human\na,pass,pass\nb,fail,fail\n", ("--metric", "ece"), "--metric: there is no 'ece'"),
-        ("id,judge,human\na,pass,pass\nb,fail,fail\n", ("--by", "task"), "Nothing called “task”"),
+        (
+            "id,judge,human\na,pass,pass\nb,fail,fail\n",
+            ("--metric", "ece"),
+            "--metric: a judge has no metric 'ece'",
+        ),
+        ("id,judge,human\na,pass,pass\nb,fail,fail\n", ("--by", "task"), "There is no grouping “task”"),
         ("id,judge,human\na,good,pass\nb,poor,fail\n", (), "no label in common"),
     ],
 )
@@ -100,7 +104,7 @@ def test_what_is_printed(call: Call, tmp_path: Path) -> None:
     printed = call("judge", judged(tmp_path), "--by", "subject").out
     assert "The judge agrees with people on" in printed
     assert "The judge passes" in printed
-    assert "All rates need labels on a random part of the rows" in printed
+    assert "All rates assume that a random sample of the rows was labelled" in printed
     assert "subject: x: Judge against people" in printed
     whole = call("judge", judged(tmp_path)).out
     assert "Is it fair?: No two groups by subject have 30 labelled rows each" in whole

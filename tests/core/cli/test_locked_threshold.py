@@ -81,7 +81,7 @@ def test_what_cannot_be_checked_is_null_and_no_pass(call: Call, tmp_path: Path) 
         "mood": None,
     }
     assert found["m · spam"]["reason"] == "no threshold was guaranteed when it was locked"
-    assert found["mood"]["reason"] == "no run of the files has this question"
+    assert found["mood"]["reason"] == "no run in the files has this question"
     for output in ("text", "markdown", "junit"):
         assert call("gate", new, "--lock", lock, "--format", output).code == 2
 

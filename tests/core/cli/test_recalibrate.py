@@ -300,8 +300,11 @@ def test_one_map_needs_one_run_and_method(call: Call, quiz: Path, tmp_path: Path
             ["--apply", "none.json", "-o", "rows.parquet"],
             "none.json cannot be read (No such file or directory)",
         ),
-        (["--apply", "quiz.csv", "-o", "rows.parquet"], "quiz.csv is no map: expected a JSON document"),
-        (["--apply", "quiz.csv", "--python", "a.py", "-o", "rows.parquet"], "cannot go with --apply"),
+        (["--apply", "quiz.csv", "-o", "rows.parquet"], "quiz.csv is not a map: expected a JSON document"),
+        (
+            ["--apply", "quiz.csv", "--python", "a.py", "-o", "rows.parquet"],
+            "cannot be combined with --apply",
+        ),
         (["--folds", "1"], "folds"),
         (["--method", "verbal"], "verbal is not available"),
     ],
@@ -323,7 +326,7 @@ def test_an_input_is_never_overwritten(call: Call, quiz: Path, tmp_path: Path) -
     before = rows.read_bytes()
     answer = call("recalibrate", rows, "--apply", written, "-o", rows)
     assert (answer.code, rows.read_bytes()) == (2, before)
-    assert "would be lost" in answer.err
+    assert "would be overwritten" in answer.err
 
 
 @pytest.mark.parametrize("temperature", [0.7, 2.0])
@@ -361,4 +364,6 @@ def test_sums_are_refused_with_what_to_do(call: Call, tmp_path: Path) -> None:
     np.savez(tmp_path / "text.npz", probs=probs, target=target)
     answer = call("recalibrate", tmp_path / "text.npz")
     assert answer.code == 2
-    assert "recalibration by tokens is not available: Recalibration needs single confidences" in answer.err
+    assert (
+        "recalibration by tokens is not available: Recalibration needs individual confidences" in answer.err
+    )

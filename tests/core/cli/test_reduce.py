@@ -146,7 +146,7 @@ def test_an_input_is_never_written_over(tmp_path: Path, call: Reduce) -> None:
         before = output.read_bytes()
         answer = call(path, main, "-o", output)
         assert (answer.code, output.read_bytes()) == (2, before)
-        assert f"{output.name} is one of the files that are read, and would be lost" in answer.err
+        assert f"{output.name} is one of the files that are read, and would be overwritten" in answer.err
 
 
 def test_a_file_given_twice_is_read_once(tmp_path: Path, call: Reduce) -> None:

@@ -180,7 +180,7 @@ def test_check_of_a_file_without_confidence(call: Call, tmp_path: Path) -> None:
 def test_check_shows_the_row_counts(call: Call, tmp_path: Path) -> None:
     rows = "1.0000005,1,x\n" * 30 + ",1,x\n0.4,0,x\n"
     out = call("check", write(tmp_path, "quiz.csv", f"confidence,correct,note\n{rows}")).out
-    assert "Values at most 1e-6 outside [0, 1], moved onto the edge: confidence (30)" in out
+    assert "Values at most 1e-6 outside [0, 1], clipped: confidence (30)" in out
     assert "1 (30)" in out
     assert ": 1 " in out
     assert "Columns not read: note" in out

@@ -119,7 +119,7 @@ def test_token_level_files_are_swept_and_checked(call: Call, tmp_path: Path) -> 
 def test_a_person_reads_a_table(call: Call, tmp_path: Path) -> None:
     answer = call("sweep", list_file(tmp_path), "--bins", "2,7,500")
     assert answer.code == 0
-    for said in ("tokens, full_ece: ", " to ", "cannot be read off", "bin of its own"):
+    for said in ("tokens, full_ece: ", " to ", "cannot be read off", "its own bin"):
         assert said in answer.out
     assert answer.out.count("│ – │   – │") == 6  # neither p nor RSD
     wrong = write(tmp_path, "wrong.csv", "confidence,correct\n" + "0.9,0\n" * 40)

@@ -39,7 +39,7 @@ def test_bars_have_sizes_names_and_marks() -> None:
     assert trace["meta"]["kinds"] == ["chosen", "tied", "other", "unparsed"]
     shapes = trace["marker"]["pattern"]["shape"]
     assert shapes == ["", "/", "", "x"]
-    assert "each a cluster by itself" in trace["hovertext"][3]
+    assert "each a separate cluster" in trace["hovertext"][3]
 
 
 def test_the_first_is_on_top() -> None:

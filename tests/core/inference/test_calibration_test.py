@@ -143,6 +143,7 @@ def test_answers_stated_to_be_certain_are_counted_and_stand_for_what_rounds_to_t
         ([0.1, 0.75, 1.0], float, 0.005),
         ([0.1, 0.75, 1.0], np.float16, 0.005),
         ([0.125, 0.5], float, 0.0005),
+        ([0.0] * 20_000 + [0.75], float, 0.005),
         ([0.0, 1.0], float, 0.005),
         ([0.1234, 1.0], np.float32, 2.0**-25),
         ([0.1234, 1.0], np.float16, 2.0**-12),

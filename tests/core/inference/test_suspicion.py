@@ -95,7 +95,7 @@ def test_far_below_guessing_is_suspicious(choices: Row, n_right: int, expected: 
     rows: list[Row] = [{"confidence": 0.5, "correct": number < n_right, **choices} for number in range(200)]
     texts = warnings_of(rows, "given")
     assert len(texts) == expected
-    assert all("far below the 0.250 of guessing among the choices" in warning for warning in texts)
+    assert all("far below the 0.250 expected from guessing among the choices" in warning for warning in texts)
 
 
 def asked_again(times: int) -> list[Row]:
@@ -216,7 +216,7 @@ def test_right_answers_with_lower_confidences_are_suspicious(n_above: int, *, ex
     one = found(turned_round(n_above)).get("auroc_below_half")
     assert (one is not None) == expected
     if one is not None:
-        assert "(AUROC 0.124; 0.5 would say nothing)" in one.message
+        assert "(AUROC 0.124; 0.5 is no better than chance)" in one.message
         assert "--map COLUMN=confidence:inverted" in one.message
         assert "--map COLUMN=correct:not" in one.message
         assert one.example == "row 15: confidence 0.64, counts as wrong"
@@ -348,7 +348,7 @@ def with_ids(rows: list[Row], **columns: list[str]) -> list[Row]:
 @pytest.mark.parametrize("times", [2, 4])
 def test_a_file_that_holds_its_rows_again_is_suspicious(times: int) -> None:
     one = found(with_ids(varied_rows(50) * times))["rows_repeat"]
-    assert f"{50 * (times - 1)} of {50 * times} rows repeat another one" in one.message
+    assert f"{50 * (times - 1)} of {50 * times} rows equal another row" in one.message
     assert one.example.startswith("row 51 (id 'q50'): confidence 0.8")
     assert one.example.endswith(", all as in row 1 (id 'q0')")
 
@@ -435,5 +435,5 @@ def test_probabilities_that_fall_where_yes_is_true_are_suspicious_in_words_of_ye
 def test_probabilities_that_tell_yes_from_no_without_fault_may_be_made_from_the_outcome() -> None:
     (one,) = found(event_rows((0.9, 60, 60), (0.2, 60, 0)), "event").values()
     assert one.kind == "confidence_tells_outcome"
-    assert "each of 60 rows with yes has a probability of 0.9 or more" in one.text
+    assert "all 60 rows with yes have a probability of 0.9 or more" in one.text
     assert not any(word in one.text for word in ("confidence", "right", "wrong", "answer"))

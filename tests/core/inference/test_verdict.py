@@ -105,33 +105,33 @@ def test_reasons_are_sentences_with_their_numbers() -> None:
     )
     assert reason((0.995, 5000, 4900)) == (
         "Confidence is higher than accuracy by 0.015 on average (p < 0.001). "
-        "2.0 % are wrong where 0.5 % are stated to be."
+        "2.0 % are wrong, not the stated 0.5 %."
     )
     assert reason((0.5, 5000, 2425)) == (
         "Confidence is higher than accuracy by 0.015 on average (p = 0.034). "
         "The mean deviation may be up to 0.027, more than the tolerance of 0.02."
     )
     assert reason((0.6, 300, 158), (0.8, 300, 276), (0.95, 300, 271)) == (
-        "Single confidences are off beyond level and spread (p < 0.001), by 0.080 on average, some too high "
-        "and others too low."
+        "Individual confidences are off beyond level and spread (p < 0.001), by 0.080 on average, some too "
+        "high and others too low."
     )
     # The level is clear and tolerable, so its direction is known; what remains is not tolerable.
     assert reason((0.5, 3000, 1350), (0.7, 3000, 2160), (0.9, 3000, 2625)) == (
-        "Single confidences are off beyond level and spread (p < 0.001), by 0.032 on average; by level and "
-        "spread alone, 0.018 (p < 0.001)."
+        "Individual confidences are off beyond level and spread (p < 0.001), by 0.032 on average; by level "
+        "and spread alone, 0.018 (p < 0.001)."
     )
     # Of a curve that is clear, the fitted one's deviation says nothing.
     assert reason((0.2, 300, 80), (0.4, 300, 135), (0.7, 300, 180), (0.95, 300, 290)) == (
-        "High confidences are too high and low ones too low (p = 0.007); single confidences are off beyond "
-        "that (p < 0.001), by 0.058 on average in all."
+        "High confidences are too high and low ones too low (p = 0.007); individual confidences are off "
+        "beyond that (p < 0.001), by 0.058 on average in all."
     )
     # No mean of gaps is smaller than the mean gap, whatever 1 stands for.
     assert reason((0.7, 200, 130), (0.9, 200, 130), (1.0, 200, 190)) == (
         "Confidence is higher than accuracy by 0.117 on average (p < 0.001), and the confidences are spread "
-        "too far (p < 0.001); single confidences are off beyond that (p < 0.001), by 0.117 on average "
+        "too far (p < 0.001); individual confidences are off beyond that (p < 0.001), by 0.117 on average "
         "in all. 10 answers with confidence 1 are wrong."
     )
-    assert reason((0.5, 400, 200)) == "The mean confidence is not off by more than chance (p = 1.000)."
+    assert reason((0.5, 400, 200)) == "The mean confidence is off by no more than chance (p = 1.000)."
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."
 
 
@@ -153,8 +153,8 @@ def test_a_p_value_belongs_to_the_claim_before_it() -> None:
     assert verdict.test is not None
     assert verdict.test.level_p < 0.05 < verdict.test.p
     assert verdict.reason == (
-        "Together, the mean confidence and its spread are not off by more than chance (p = 0.102). "
-        "Tested alone, p = 0.033 for the mean confidence."
+        "Together, the mean confidence and its spread are off by no more than chance (p = 0.102). Tested "
+        "alone, p = 0.033 for the mean confidence."
     )
 
 
@@ -165,7 +165,7 @@ def test_no_direction_is_named_that_is_not_clear_by_itself() -> None:
     assert verdict.words == "miscalibrated in no clear direction"
     assert verdict.test is not None
     assert verdict.test.logistic_p <= 0.05 < min(verdict.test.level_p, verdict.test.slope_p or 1)
-    assert "which is clear of both together" in verdict.reason
+    assert "which is clear for both together" in verdict.reason
 
 
 def test_no_rows_are_too_few() -> None:

@@ -68,7 +68,7 @@ def test_sums_are_left_as_printed_and_the_worst_is_told() -> None:
     run = run_of([decision([0.33, 0.33, 0.32], 0), decision([0.5, 0.3, 0.2], 0)], OPTIONS)
     result = confidences("choice", run)
     assert result.pairs.confidence.tolist() == [0.33, 0.5]
-    assert result.remarks == ("1 row has probabilities that miss a sum of 1 as printed, at worst 0.98",)
+    assert result.remarks == ("1 row has probabilities that do not sum to 1 as printed, at worst 0.98",)
     evidence = survey_methods(run).usable["choice"]
     assert score(evidence, "brier_multi").value == pytest.approx(
         (0.67**2 + 0.33**2 + 0.32**2 + 0.5**2 + 0.3**2 + 0.2**2) / 2

@@ -68,7 +68,7 @@ def test_lengths_are_tokens_else_characters_else_bytes(
 
 def test_logits_are_not_divided_by_lengths() -> None:
     row = {"choice_logits": [2.0, -3.0], "choice_token_counts": [1, 2], "gold_index": 1}
-    with pytest.raises(Unavailable, match=r"no column choice_logprobs: .*a logit has no length"):
+    with pytest.raises(Unavailable, match=r"no column choice_logprobs: .*a logit cannot be divided"):
         confidences(METHOD, run_of([row]))
 
 

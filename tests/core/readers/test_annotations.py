@@ -95,7 +95,7 @@ def test_a_label_that_its_annotator_contradicts_is_a_bad_row(read_text: ReadText
 
 
 def test_annotations_of_programs_alone_are_refused(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match="no annotation is a model's or a person's: those in it are of CODE"):
+    with pytest.raises(Refused, match="no annotation in it is by a model or a person: they are by CODE"):
         read_text(json.dumps([span("s1", "CODE", "yes"), span("s2", "CODE", "no")]))
 
 

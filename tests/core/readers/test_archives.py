@@ -42,7 +42,7 @@ def test_a_name_that_is_cut_by_a_nul_is_refused(tmp_path: Path) -> None:
 def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.npz", {"probs.npy": b"1", "prxxs.npy": b"2"})
     path.write_bytes(path.read_bytes().replace(b"prxxs", b"probs"))
-    with pytest.raises(Refused, match=r"two members named 'probs.npy': which one is meant is not clear"):
+    with pytest.raises(Refused, match=r"two members named 'probs.npy', so it is unclear which one is meant"):
         list_arrays(path)
 
 
@@ -57,7 +57,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
 
 def test_too_many_members_are_refused_before_they_are_listed(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.npz", {f"{number}.npy": b"" for number in range(1001)})
-    with pytest.raises(Refused, match=r"archive of 1,001 members, and at most 1,000"):
+    with pytest.raises(Refused, match=r"archive of 1,001 members, but at most 1,000"):
         list_arrays(path)
 
 

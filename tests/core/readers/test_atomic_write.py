@@ -64,7 +64,7 @@ def test_only_a_file_is_replaced(tmp_path: Path) -> None:
     """Whoever may do all would lose /dev/null to a file, and a pipe's reader would wait for ever."""
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/null"), tmp_path / "pipe"):
-        with pytest.raises(Refused, match="is no regular file"):
+        with pytest.raises(Refused, match="is not a regular file"):
             write_atomically(b"1", path)
     with pytest.raises(Refused, match="is a folder"):
         write_atomically(b"1", tmp_path)
@@ -81,6 +81,6 @@ def test_an_input_is_never_replaced(tmp_path: Path, how: str) -> None:
     elif how == "a hard link":
         link.hardlink_to(source)
     target = {"itself": source, "another way to it": tmp_path / "sub" / ".." / "in.csv"}.get(how, link)
-    with pytest.raises(Refused, match="is one of the files that are read, and would be lost"):
+    with pytest.raises(Refused, match="is one of the files that are read, and would be overwritten"):
         check_output_path(target, [tmp_path / "other.csv", source])
     check_output_path(tmp_path / "new.csv", [source])

@@ -399,7 +399,7 @@ def test_no_derived_confidence_is_read_as_a_probability(k: int, tmp_path: Path) 
         assert usable["choice"].mean_confidence == pytest.approx(
             max(probs[0], 1 - probs[0]) if name == "spam" else max(probs)
         )
-    assert any("it is no probability, and is read as a rank only" in note for note in reading.notes)
+    assert any("it is not a probability, and is read as a rank only" in note for note in reading.notes)
 
 
 def all_numbers(run: AnswerRun) -> dict[tuple[str, str], object]:

@@ -48,7 +48,7 @@ def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
 def test_no_folder_is_refused(tmp_path: Path) -> None:
     touch(tmp_path, "a.csv")
     for path in (tmp_path / "none", tmp_path / "a.csv"):
-        with pytest.raises(Refused, match=f"{path.name} is no folder"):
+        with pytest.raises(Refused, match=f"{path.name} is not a folder"):
             list_files(path)
 
 

@@ -187,8 +187,14 @@ def test_the_metadata_of_a_data_set_is_ignored_beside_its_arrow_file(tmp_path: P
     ("data", "message"),
     [
         (zip_of({"a.csv": CSV, "b/c.csv": CSV}), r"with 2 files that may hold data \('a.csv', 'b/c.csv'\)"),
-        (zip_of(dict.fromkeys(map(str, range(2000)), CSV)), r"with 2,000 files .*'8', '9', …\), and one is"),
-        (zip_of({"README": b"x"}), r"is a zip archive with no data file, and one is expected. Unpack it"),
+        (
+            zip_of(dict.fromkeys(map(str, range(2000)), CSV)),
+            r"with 2,000 files .*'8', '9', …\), but exactly one is",
+        ),
+        (
+            zip_of({"README": b"x"}),
+            "is a zip archive with no data file, but exactly one is expected. Unpack it",
+        ),
         (zip_of({"../quiz.csv": CSV}), r"member '../quiz.csv', a name that leads out of the archive"),
         (zip_of({"quiz.csv": CSV}, external_attr=(stat.S_IFLNK | 0o777) << 16), "a link to another file"),
         (zip_of({"quiz.csv": CSV}, flag_bits=1), r"'quiz.csv' in it is encrypted.*without a password"),

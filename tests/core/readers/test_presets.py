@@ -172,7 +172,7 @@ def test_a_file_without_confidence_says_what_is_missing(name: str) -> None:
     (run,) = answer_runs(reading.good_runs)
     assert (report.format, report.status, run.label) == (format_, "refused", label)
     assert run.rows["correct"].to_list() == outcomes
-    assert "- no column confidence: one number from 0 to 1 a question is needed" in report.message
+    assert "- no column confidence: one number from 0 to 1 per question is needed" in report.message
 
 
 @pytest.mark.parametrize("name", [*READ, *UNSURE])
@@ -248,7 +248,7 @@ def test_a_format_that_is_forced_on_another_file_is_refused(read_text: ReadText,
     for preset in PRESETS:
         with pytest.raises(Refused, match="none of its records is an answer"):
             preset.read(read_head(path, "quiz.csv"), AS_IT_LIES, ignore_progress)
-        told = rf"^quiz.csv was to be read as {re.escape(preset.title)}: .*, found text such as CSV\. "
+        told = rf"^quiz.csv cannot be read as {re.escape(preset.title)}: .*, found text such as CSV\. "
         with pytest.raises(Refused, match=told):
             read_text("id,confidence,correct\na,0.5,1\n", format=preset.id)
 
@@ -303,7 +303,7 @@ def test_rows_of_openai_evals_are_the_judged_answers(read_text: ReadText) -> Non
     unjudged = "\n".join(line for line in text.splitlines() if '"match"' not in line)
     doubled = text + json.dumps({"sample_id": "x", "type": "metrics", "data": {"correct": True}})
     assert read_text(doubled, "log.jsonl").n_rows == 3
-    with pytest.raises(Refused, match="taken for a log of OpenAI evals, and none of its records"):
+    with pytest.raises(Refused, match="recognised as a log of OpenAI evals, but none of its records"):
         read_text(unjudged, "log.jsonl")
     broken = text.replace(
         '"type": "match", "data": {"correct": false', '"type": "match", "data": {"correct": 0.5'

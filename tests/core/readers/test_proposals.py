@@ -114,7 +114,7 @@ def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
     assert report.proposal is not None
     assert report.proposal.is_question
     assert (
-        "whole numbers from 0 to 10, but nothing says on which scale. Is it meant so?"
+        "whole numbers from 0 to 10, but nothing says on which scale. Is this what is meant?"
         in report.proposal.question
     )
     assert [dict(one.mapping) for one in report.proposal.readings] == [{"confidence": "confidence/10"}]
@@ -542,7 +542,7 @@ def test_names_that_say_more_are_asked(delimiter: str, read_text: ReadText) -> N
     assert proposal.question == (
         "'Sicherheit grob': its name and values from 0.1 to 0.89, but the name says more than confidence. "
         "'Richtig oder falsch': its name does not say which of its values means right, ja or nein. "
-        "Choose only what you know to be meant."
+        "Choose one only if you know that it is meant."
     )
 
 

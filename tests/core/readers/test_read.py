@@ -87,8 +87,8 @@ def test_what_describes_a_run_and_cannot_be_read_is_noted(read_text: ReadText) -
     (run,) = reading.runs(skip_bad_rows=False)
     assert (run.info.params_b, run.info.temperature) == (None, 0.0)
     assert run.row_counts.notes == (
-        "params_b cannot be read as a number in 2 rows (8x7B) and is not known there.",
-        "temperature cannot be read as a number in 1 row (greedy) and is not known there.",
+        "params_b cannot be read as a number in 2 rows (8x7B) and is unknown there.",
+        "temperature cannot be read as a number in 1 row (greedy) and is unknown there.",
     )
     assert read_text("confidence,shots\n0.5,few\n0.6,5\n").n_bad_rows == 1
 

@@ -182,7 +182,7 @@ FILES: Final = {
     "wrong beside not attempted": File(
         csv_text(confidence=CONFIDENCE, is_incorrect=WRONG, is_not_attempted=NOT_ATTEMPTED),
         (Way({"is_incorrect": "correct:not"}, (outcome(CONFIDENCE, opposite(WRONG)),)),),
-        "'is_incorrect': its name and the values False and True; turned round, it counts as right where "
+        "'is_incorrect': its name and the values False and True; inverted, it counts as right where "
         "'is_not_attempted' is 'True'",
     ),
     "wrong beside refusals in words": File(
@@ -192,7 +192,7 @@ FILES: Final = {
             kind=["refused" if none else "given" for none in NOT_ATTEMPTED],
         ),
         (Way({"hallucinated": "correct:not"}, (outcome(CONFIDENCE, opposite(WRONG)),)),),
-        "turned round, it counts as right where 'kind' is 'refused'",
+        "inverted, it counts as right where 'kind' is 'refused'",
     ),
     "wrong beside refusals of which some are": File(
         csv_text(confidence=CONFIDENCE, error=opposite(RIGHT), refused=OTHER),
@@ -287,7 +287,7 @@ FILES: Final = {
                 (outcome([(rating - 1) / 4 for rating in FIFTHS], RIGHT),),
             ),
         ),
-        "'confidence': its name and whole numbers from 1 to 5, but nothing says on which scale. Choose only",
+        "'confidence': its name and whole numbers from 1 to 5, but nothing says on which scale. Choose one",
     ),
     "percentages up to 1": File(
         csv_text(confidence_pct=CONFIDENCE, is_correct=RIGHT),
@@ -303,7 +303,7 @@ FILES: Final = {
     "the logarithm of being wrong": File(
         csv_text(log_prob_wrong=[math.log(1 - value) for value in CONFIDENCE], is_correct=RIGHT),
         (Way({"is_correct": "correct", "log_prob_wrong": "confidence:log:inverted"}),),
-        "'log_prob_wrong': its name and values from -3.54 to -0.6992. Is it meant so?",
+        "'log_prob_wrong': its name and values from -3.54 to -0.6992. Is this what is meant?",
     ),
     "two outcomes that are as often right": File(
         csv_text(conf=CONFIDENCE, is_correct=RIGHT, acc=ALSO_RIGHT, hit=ALSO_RIGHT),
@@ -357,7 +357,7 @@ FILES: Final = {
                 (outcome(POSITIVE, [said == gold for said, gold in zip(TWO, TWO_GOLD, strict=True)]),),
             ),
         ),
-        "values that are lower just where 'predicted_label' is not 'pos'",
+        "values that are lower exactly where 'predicted_label' is not 'pos'",
     ),
     "probabilities of letters in a whole vocabulary": File(
         csv_text(id=range(N), answer=FOUR_GOLD, **MASSES),
@@ -446,7 +446,7 @@ FILES: Final = {
                 wide={"*_confidence": "confidence/10", "*_correctness": "correct"},
             ),
         ),
-        "whole numbers from 6 to 10, but nothing says on which scale. Is it meant so?",
+        "whole numbers from 6 to 10, but nothing says on which scale. Is this what is meant?",
     ),
 }
 

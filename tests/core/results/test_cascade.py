@@ -118,7 +118,7 @@ def test_the_headline_names_both() -> None:
     first = given_evidence([0.9, 0.2], [True, False], id=["a", "b"])
     second = given_evidence([0.5, 0.5], [False, False], id=["a", "b"])
     assert cascade_headline(cascade(first, second), 0.5, ("small", "large")).startswith(
-        "Handing questions with a confidence below 0.5 to large is no gain over small alone: accuracy 50"
+        "Handing questions with a confidence below 0.5 to large gains nothing over small alone: accuracy 50"
     )
     assert "small answers all" in cascade_headline(fifty(), 0.1, ("small", "large"))
     assert "large answers all" in cascade_headline(fifty(), 1.1, ("small", "large"))

@@ -148,7 +148,7 @@ def test_runs_without_the_chosen_answer_are_refused_by_name() -> None:
         "tokens": "A run of tokens has no majority answer.",
     }
     assert len(compare_runs(evidences).points) == 4
-    with pytest.raises(ValueError, match="judged is one of own, greedy, majority, not 'first'"):
+    with pytest.raises(ValueError, match="judged must be one of own, greedy, majority, not 'first'"):
         compare_runs(evidences, judged_choice="first")  # type: ignore[arg-type]
 
 

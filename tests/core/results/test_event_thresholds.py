@@ -108,7 +108,9 @@ def test_a_low_brier_score_where_yes_is_rare_does_not_rank_first() -> None:
     assert briers == pytest.approx([0.09, 0.16])
     assert result.headline.startswith("telling beats a constant guess by most (+0.360)")
     assert result.best_by["always"] == ()
-    assert result.caveats[0].startswith("The share of yes is 10.0 % to 50.0 %. A Brier score depends on it")
+    assert result.caveats[0].startswith(
+        "The share of yes ranges from 10.0 % to 50.0 %. The Brier score depends on it"
+    )
     assert [column.name for column in result.columns][:3] == ["run", "method", "skill"]
 
 

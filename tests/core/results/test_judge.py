@@ -258,7 +258,7 @@ def test_labels_on_failures_alone_are_no_random_part() -> None:
     assert not rates.labels_look_random
     assert rates.chosen is None
     assert "judge's label “pass” less often" in rates.caveat
-    assert "cannot be said" in rates.headline
+    assert "cannot tell" in rates.headline
 
 
 def test_with_every_row_labelled_the_judge_adds_nothing() -> None:
@@ -307,7 +307,9 @@ def test_a_fair_judge_is_not_accused() -> None:
 
 def test_it_says_why_no_groups_are_compared() -> None:
     without = judge_fairness(judge_labels(judged()))
-    assert without.headline == "The file has no column that sorts its rows into groups, so none are compared."
+    assert (
+        without.headline == "The file has no column that divides its rows into groups, so none are compared."
+    )
     few = judge_fairness(judge_labels(judged(share_labelled=0.05, task=["a", "b", "c"] * 200)))
     assert few.headline == "No two groups by task have 30 labelled rows each, so none are compared."
 
@@ -358,7 +360,7 @@ def test_verdicts_that_turn_with_the_order(place: bool) -> None:  # noqa: FBT001
     assert (order.n_pairs, order.n_second) == (80, 0)
     assert order.n_first == 80 - order.n_consistent > 10
     assert (
-        f"; all {order.n_first} others lean to the answer shown first (p < 0.001)" in fairness.order_headline
+        f"; all {order.n_first} others favour the answer shown first (p < 0.001)" in fairness.order_headline
     )
     assert fairness.headline == f"{fairness.order_headline} {fairness.groups_headline}"  # the order first
     # Both orders of a pair are one question.
@@ -441,7 +443,7 @@ def test_a_result_by_groups() -> None:
     counts = frame.filter(pl.col("metric") == "agreement")["n_labelled"].to_list()
     assert counts[0] == counts[1] + counts[2]
     assert frame["by"].unique().sort().to_list() == [None, "task"]
-    with pytest.raises(Unavailable, match=r"Nothing called “colour” groups these rows\. There is task\."):
+    with pytest.raises(Unavailable, match=r"There is no grouping “colour” for these rows\. Choose task\."):
         calib_core.judge(judged(task=["a", "b", "b"] * 200), by="colour")
     small_groups = small(["pass", "fail", "pass"], ["pass", "fail", "pass"], subject=["a", "a", "b"])
     lonely = calib_core.judge(small_groups, by="subject")

@@ -94,7 +94,7 @@ def test_two_lines_have_a_paired_difference_and_what_may_be_claimed() -> None:
     difference = paired_difference([(first, second)], "brier")
     lines = reliability_lines(evidences, "brier")
     assert lines.difference_sentence.startswith(
-        f"Brier score of m140 less that of m60: {difference_text(difference)}, p"
+        f"Brier score of m140 minus that of m60: {difference_text(difference)}, p"
     )
     assert ("m140 is " in lines.difference_sentence) == (difference.p <= SIGNIFICANCE_LEVEL)
     same = reliability_lines({"m60": evidences["m60"], "other": model_run("other", 60)}, "brier")

@@ -98,7 +98,7 @@ def test_the_comparison_says_first_of_which_rows_its_numbers_are() -> None:
     view = comparison_view(result)
     assert view.caveat == ("Not ranked: B lacks confidences on 14.6 % of rows, which are right less often.")
     assert next(text for name, text in view.facts if name == "Differences") == (
-        f"In B, {FINDING}: accuracy is of all rows with an outcome, all else of those with a confidence."
+        f"In B, {FINDING}: accuracy uses all rows with an outcome, all other numbers those with a confidence."
     )
     frame = result.to_frame()
     by_run = {

@@ -22,7 +22,7 @@ P: Final = re.compile(r"p ([=<≤]) (\d+(?:\.\d+)?(?:e-?\d+)?)")
 AVERAGES: Final = re.compile(r"states \S+ % on average and is right \S+ %")
 MEAN_GAP: Final = r"than accuracy by (\S+) on average"
 MEAN_SIZE: Final = r"by (\S+) on average in all"
-NOT_CLEAR: Final = ("not off by more than chance", "within chance", "no evidence of miscalibration")
+NOT_CLEAR: Final = ("off by no more than chance", "within chance", "no evidence of miscalibration")
 CLEAR: Final = (
     *(
         "higher than accuracy",
@@ -30,7 +30,12 @@ CLEAR: Final = (
         "confidences are too high and",
         "confidences are too low and",
     ),
-    *("Single confidences are off", "single confidences are off", "spread too far", "spread too little"),
+    *(
+        "Individual confidences are off",
+        "individual confidences are off",
+        "spread too far",
+        "spread too little",
+    ),
     *("is clear", "beyond chance", "clearly"),
 )
 

@@ -66,8 +66,8 @@ def test_a_position_pair_by_pair() -> None:
     )
     assert result.n_in_first_bin == 1
     assert result.summary == (
-        "ECE takes one pair from here, the top label's: 0.6, wrong. cw-ECE takes 3, one a class, each "
-        "into the bins of its own class. Full-ECE puts the same 3 into one set of bins; 1 of them lies in "
+        "ECE takes one pair from here, the top label's: 0.6, wrong. cw-ECE takes 3, one per class, each "
+        "into the bins of that class. Full-ECE puts the same 3 into one set of bins; 1 of them lies in "
         "the first bin."
     )
 

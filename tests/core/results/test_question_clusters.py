@@ -97,7 +97,7 @@ def test_a_tie_goes_to_the_first_sampled_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("rule", "number", "counted", "message"),
     [
-        ("own", 4, 6, "each a cluster by itself"),
+        ("own", 4, 6, "each a separate cluster"),
         ("one", 2, 6, "one cluster together"),
         ("drop", 1, 3, "left out of N"),
     ],
@@ -121,8 +121,8 @@ def test_the_page_opens_on_a_question_of_average_agreement() -> None:
 
 def test_one_unparsed_sample_is_in_the_singular() -> None:
     shown = worked_question(["1", "?", "1"])
-    assert shown.headline.endswith(" 1 does not parse, a cluster by itself.")
-    assert shown.unparsed_text == "does not parse, a cluster by itself"
+    assert shown.headline.endswith(" 1 does not parse, a separate cluster.")
+    assert shown.unparsed_text == "does not parse, a separate cluster"
 
 
 def test_equal_factors_are_written_once_and_unanimity_has_none() -> None:

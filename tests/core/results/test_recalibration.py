@@ -128,7 +128,7 @@ def test_what_cannot_be_recalibrated_says_why(tmp_path: Path) -> None:
         recalibrate(few, "platt")
     with pytest.raises(Unavailable, match=r"There is no map 'spline'\. Maps: temperature, platt"):
         recalibrate(over_confident(), "spline")
-    with pytest.raises(ValueError, match="folds are 2 to 50"):
+    with pytest.raises(ValueError, match="folds must be from 2 to 50"):
         recalibrate(over_confident(), "platt", folds=1)
     unjudged = recalibrate(over_confident(20), "platt")
     assert unjudged.headline == "Platt: not judged. 20 questions, fewer than 30."
@@ -305,9 +305,13 @@ def test_a_fitted_map_is_a_function_of_arrays_and_applies_to_other_runs() -> Non
     rows = result.apply(*calib_core.load([*without_outcomes, {"confidence": 0.6, "correct": 1}])).rows
     assert rows["confidence"].to_list() == [*result.map([0.9]), None, *result.map([0.6])]
     assert rows["correct"].to_list() == [None, None, True]
+    with pytest.raises(Refused, match="no row has both a confidence and an outcome"):
+        calib_core.load(without_outcomes)
+    rows = result.apply(*calib_core.load(without_outcomes, needs_outcomes=False)).rows
+    assert rows["confidence"].to_list() == [*result.map([0.9]), None]
     with pytest.raises(ValueError, match=r"found 90\. Divide percentages by 100"):
         result.map([90.0])
-    with pytest.raises(TypeError, match=r"a run is expected, not DataFrame: make runs with calib_core\.load"):
+    with pytest.raises(TypeError, match=r"expected a run, not DataFrame: make runs with calib_core\.load"):
         result.apply(pl.DataFrame(later))  # type: ignore[arg-type]
 
 

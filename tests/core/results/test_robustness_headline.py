@@ -130,7 +130,7 @@ def test_a_fall_stands_beside_what_noise_would_do() -> None:
     ("values", "bins", "opening"),
     [
         ((0.342, 0.342 + 2**-54, 0.342), (5, 10, 500), "ECE is 0.3420 at every M."),
-        ((0.06, 0.05, 0.06), (5, 10, 500), "ECE is 0.0600 at M = 5 as at M = 500."),
+        ((0.06, 0.05, 0.06), (5, 10, 500), "ECE is 0.0600 at both M = 5 and M = 500."),
     ],
 )
 def test_ends_that_are_the_same_are_reported_once(

@@ -130,7 +130,7 @@ def test_five_rows_are_not_to_be_trusted() -> None:
     step = make_step("models", block_answers(*CALIBRATED, model="a"), block_answers((1.0, 5, 5), model="b"))
     assert step.sentences[0].startswith(f"{MEANING}. Of 2 runs, b has the lowest, 0.0000")
     assert step.sentences[1].startswith(
-        "A score over 5 rows says too little about b. For scale: always stating 100"
+        "A score over 5 rows is too little to judge b by. For scale: always stating 100"
     )
 
 

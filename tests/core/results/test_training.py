@@ -235,7 +235,7 @@ def test_lines_with_too_few_rows_are_not_called_calibrated() -> None:
 def test_only_single_checkpoints_still_have_a_headline() -> None:
     evidences = {"a": checkpoint(10, *OFF), "b": checkpoint(20, *RIGHT, model="bigram")}
     result = training_curves(evidences, "ece")
-    assert result.headline == "Each of the 2 lines has one checkpoint, so there is no way to follow."
+    assert result.headline == "Each of the 2 lines has one checkpoint, so there is no change to follow."
     assert result.line_summaries == (
         "gpt: ECE 0.4000 at step 10; 1 of 1 checkpoint miscalibrated.",
         "bigram: ECE 0.0000 at step 20; 0 of 1 checkpoint miscalibrated.",
@@ -421,7 +421,7 @@ def test_where_one_checkpoint_or_none_says_something_there_is_no_change() -> Non
         f"Full-ECE is {format_significant(one.value)} at the only checkpoint that says something."
     )
     assert untrained_until(2, 2).headline == (
-        "Full-ECE says nothing here: at each checkpoint all probabilities lie in one bin."
+        "Full-ECE is uninformative here: at each checkpoint all probabilities lie in one bin."
     )
     assert untrained_until(2, 3).lines[0].change is None
 

@@ -164,7 +164,7 @@ def test_weights_are_said_beside_every_number() -> None:
     w = run.rows["weight"].to_numpy()
     assert score.n_effective == pytest.approx(w.sum() ** 2 / (w @ w))
     for remarks in (score.remarks, diagram.remarks, calib_core.verdict(run).remarks):
-        assert any("Rows count by the column weight: 200 rows are worth" in one for one in remarks)
+        assert any("Rows are weighted by the column weight: 200 rows are worth" in one for one in remarks)
     assert "effective n=" in calib_core.verdict(run).recipe
     assert diagram.table["count"].sum() == 200
     assert (diagram.table["effective"] <= diagram.table["count"] + 1e-9).all()

@@ -606,7 +606,7 @@ def test_a_pattern_here_stands_for_its_files(folder: Path) -> None:
 
 def test_options_that_contradict_and_addresses_without_the_option(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", GOOD)
-    assert "workers of its own" in call("score", path, "--workers", "1", "--scheduler", "tcp://x:1").err
+    assert "its own workers" in call("score", path, "--workers", "1", "--scheduler", "tcp://x:1").err
     assert "expected a folder, found the file 'a.csv'" in call("score", path, "--resume", path).err
     assert "FILE: expected at least one file or folder, found none" in call("score").err
     answer = call("score", "http://127.0.0.1:9/a.csv")

@@ -178,7 +178,7 @@ def test_perturbed_copies_and_other_splits_are_runs_of_their_own(tmp_path: Path)
     assert [run.rows.height for run in runs] == [1, 1, 1]
     named = [None, "questions (perturbed: typos)", "questions (split valid)"]
     assert [run.info.dataset for run in runs] == named
-    assert sum("a run of their own" in note for note in reading.notes) == 2
+    assert sum("a separate run" in note for note in reading.notes) == 2
 
 
 def test_trials_repeat_questions_and_are_counted_apart(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_trials_repeat_questions_and_are_counted_apart(tmp_path: Path) -> None:
     named = repeated_question_keys(run)
     assert named is not None
     assert named.n_unique() == 1
-    assert any("Questions come 2 times" in note for note in reading.notes)
+    assert any("Questions occur 2 times" in note for note in reading.notes)
     assert any("an interval takes all rows of a question together" in note for note in reading.notes)
 
 
@@ -282,9 +282,9 @@ def test_a_file_that_is_none_of_helm_says_what_was_expected_and_found(tmp_path: 
     with pytest.raises(Refused) as refused:
         readers.read(table, format="helm")
     assert str(refused.value) == (
-        "quiz.csv was to be read as HELM run (scenario_state.json, per_instance_stats.json): expected JSON "
-        "lines, a JSON list or a JSON object with request_states, or instance_id with stats, found text such "
-        "as CSV. Leave --format out."
+        "quiz.csv cannot be read as HELM run (scenario_state.json, per_instance_stats.json): expected "
+        "JSON lines, a JSON list or a JSON object with request_states, or instance_id with stats, found "
+        "text such as CSV. Leave --format out."
     )
     lines = tmp_path / "quiz.jsonl"
     lines.write_text('{"id": "a", "confidence": 0.5, "correct": 1}\n')

@@ -32,10 +32,10 @@ def test_members_are_unpacked_across_frames(tmp_path: Path, method: int) -> None
     [
         (b"", "is not JSON"),
         (b"{'a': 1}", "is not JSON"),
-        (b"\xff", "no JSON in UTF-8"),
-        (b"[" * 100_000, "nested too deep"),
+        (b"\xff", "is not JSON in UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
         (b'{"id": 1, "id": 2}', "the key 'id' more than once"),
-        (b"3", "is no JSON object"),
+        (b"3", "is not a JSON object"),
     ],
 )
 def test_what_is_not_a_sample_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
@@ -69,11 +69,11 @@ def test_a_link_and_a_name_held_twice_are_refused(tmp_path: Path) -> None:
     ("at", "value", "message"),
     [
         (8, b"\x01", "is encrypted"),
-        (10, b"\x63", "its compression method, 99, is none that Inspect writes"),
+        (10, b"\x63", "its compression method, 99, is not one that Inspect writes"),
         (16, b"\x00\x00\x00\x00", "wrong checksum"),
         (24, b"\x05\x00\x00\x00", "larger than the 5 bytes it claims"),
         (24, b"\xff\xff\x00\x00", "smaller than the 65,535 bytes it claims"),
-        (24, b"\xf0\xff\xff\xff", r"too large: 4,294,967,280 bytes are claimed, and at most 67,108,864"),
+        (24, b"\xf0\xff\xff\xff", r"too large: 4,294,967,280 bytes are claimed, but at most 67,108,864"),
         (42, b"\x07\x00\x00\x00", "cannot be unpacked|lies on the bytes of another"),
     ],
 )

@@ -166,7 +166,7 @@ def test_remarks_on_marked_samples(tmp_path: Path) -> None:
     for part in (
         "marked as invalidated: somebody",
         "1 sample hit a limit",
-        "temperature 0.7, and stands",
+        "temperature 0.7, and is taken",
         "1 sample marked as invalidated",
         "1 question stopped by a content filter",
     ):
@@ -192,7 +192,7 @@ def test_tables_and_other_objects_are_not_logs(tmp_path: Path) -> None:
     path = tmp_path / "quiz.jsonl"
     path.write_text('{"eval": "x", "status": "ok", "samples": ["4", "5"], "gold": "4"}\n')
     assert parse(path).format == "table"
-    with pytest.raises(Refused, match="was to be read as an Inspect log and is none"):
+    with pytest.raises(Refused, match="is not an Inspect log"):
         parse(path, format="inspect")
 
 

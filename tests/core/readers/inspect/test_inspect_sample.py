@@ -145,5 +145,5 @@ def test_an_invalid_value_listed_at_another_token_is_a_bad_row(tmp_path: Path) -
 
 
 def test_a_sample_that_is_not_an_object_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="sample 2 in it is no JSON object"):
+    with pytest.raises(Refused, match="sample 2 in it is not a JSON object"):
         read_json_log(tmp_path, log_of([sample(1), 3]))

@@ -71,7 +71,7 @@ def test_the_filter_that_judges_is_named_and_a_person_may_choose_another(tmp_pat
         for at in range(2)
         for name, answer, score in (("strict", "[invalid]", 0.0), ("flexible", str(at), 1.0))
     ]
-    told = "Right or wrong is exact_match by the filter {}. Another filter: --map exact_match,{}=correct"
+    told = "Outcomes are exact_match by the filter {}. Another filter: --map exact_match,{}=correct"
     path = write_log(tmp_path, "quiz", records)
     first = only_run(readers.read(path))
     assert (first.rows["correct"].to_list(), "prediction" in first.rows.columns) == ([False, False], False)

@@ -73,7 +73,7 @@ def test_a_letter_behind_its_marker_is_noted_as_conditional_on_the_text(tmp_path
     assert run.rows["answer_start"].to_list() == [6, 0]
     assert confidences(run, "choice_softmax") == pytest.approx([0.6, 0.7])
     assert confidences(run, "logit_path")[0] == pytest.approx((6 * 0.9 + 0.6) / 7)
-    assert any("text stands before the letter" in note for note in reading.notes)
+    assert any("text precedes the letter" in note for note in reading.notes)
 
 
 def test_letters_within_a_text_are_not_an_answer(tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_letters_that_the_file_does_not_say_are_named_with_what_shows_them(tmp_p
 
     (right,) = letter_notes(letter_answer(FOUR[:2], "a", gold="A"), letter_answer(FOUR[:2], "b", gold="C"))
     assert right == (
-        "In 2 rows the choices are not told and are taken to be A to C: in the whole file, C is the last "
-        "letter that is a right answer."
+        "In 2 rows the choices are not listed and are taken to be A to C: in the whole file, C is the "
+        "last letter that is a right answer."
     )
     (listed,) = letter_notes(letter_answer(FOUR, "a", gold="A"), letter_answer(FOUR, "b", gold="B"))
     assert "A to D: in the whole file, at least half of the lists of likely tokens hold each" in listed

@@ -170,7 +170,7 @@ def test_a_footer_that_tells_of_other_batches_is_refused(told: int) -> None:
         if data[at : at + 4] == three
     ]
     data = next(one for one in altered if pa.ipc.open_file(one).num_record_batches == told)
-    with pytest.raises(Refused, match=rf"footer tells of {told} batches of rows, and it holds 3.*damaged"):
+    with pytest.raises(Refused, match=rf"footer lists {told} batches of rows, but it holds 3.*damaged"):
         columns(data)
 
 

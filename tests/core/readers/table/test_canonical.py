@@ -68,7 +68,7 @@ def test_a_row_that_repeats_the_metadata_is_of_the_same_run(read_text: ReadText)
         ({**METADATA, "shots": "5"}, "'shots' in its metadata cannot be '5'"),
         ({**METADATA, "shots": True}, "'shots' in its metadata cannot be True"),
         ({**METADATA, "path_of": "best"}, "'path_of' in its metadata cannot be 'best'"),
-        ("text", "no JSON object"),
+        ("text", "not a JSON object"),
     ],
 )
 def test_metadata_that_cannot_be_used_is_refused(read_text: ReadText, metadata: object, message: str) -> None:
@@ -77,7 +77,7 @@ def test_metadata_that_cannot_be_used_is_refused(read_text: ReadText, metadata: 
 
 
 def test_metadata_of_parquet_that_is_not_json_is_refused(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"no JSON object.*--format table"):
+    with pytest.raises(Refused, match=r"not a JSON object.*--format table"):
         read_text(parquet_bytes("oops", id=["a"], confidence=[0.5]))
 
 
@@ -87,7 +87,7 @@ def test_the_metadata_may_be_passed_over_by_asking_for_a_table(read_text: ReadTe
 
 
 def test_a_plain_table_is_not_canonical(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"carries no 'calib' metadata"):
+    with pytest.raises(Refused, match=r"has no 'calib' metadata"):
         read_text("id,confidence\na,0.5\n", format="canonical")
 
 

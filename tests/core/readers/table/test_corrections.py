@@ -46,7 +46,7 @@ def test_every_kind_of_table_gives_the_same(tmp_path: Path, suffix: str) -> None
         ("id,gold\nq1,A\nq2,B\nq1,C\n", r"'q1' in rows 1, 3, which correct it differently"),
         (
             "id,answer,target\nq1,A,B\n",
-            "may each hold the corrected right answers. Call the one that does gold",
+            "may each hold the corrected right answers. Rename the one that does to gold",
         ),
         ("id,gold\n", "holds no rows"),
     ],

@@ -93,7 +93,10 @@ def test_what_only_one_of_the_two_has_is_missing_and_counted(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,gold\na,A\nb,B\na,C\n", "column 'id' holds 'a' in rows 1, 3, so which answer is right"),
+        (
+            "id,gold\na,A\nb,B\na,C\n",
+            "column 'id' holds 'a' in rows 1, 3, so it is unclear which answer is right",
+        ),
         ("id,gold\nx,A\n", "no right answer to any question of the log"),
         ("id,note\na,A\n", "gold.csv cannot be used for right answers: its columns are 'id', 'note'"),
         ("gold,note\na,A\n", "It needs a column of ids"),
@@ -173,7 +176,7 @@ def test_texts_of_a_table_may_say_the_same_in_other_words(tmp_path: Path) -> Non
     assert reading.notes[0].endswith("of its own; in 2 rows the two are different texts.")
     none = readers.read(path, gold=table(tmp_path, "id,gold\nz,Rome\n"))
     assert none.notes[0].endswith("of its own, and it has none of the file's ids.")
-    with pytest.raises(Refused, match="Keep one row an id"):
+    with pytest.raises(Refused, match="Keep one row per id"):
         readers.read(path, gold=table(tmp_path, "id,gold\na,Rome\na,Oslo\n"))
 
 
@@ -237,7 +240,7 @@ def test_what_is_joined_on_may_lie_inside_a_field(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "on", "message"),
     [
-        ("qid,gold\n1,A\n1,B\n", "qid", "holds '1' in rows 1, 2, so which answer is right is not clear"),
+        ("qid,gold\n1,A\n1,B\n", "qid", "holds '1' in rows 1, 2, so it is unclear which answer is right"),
         ("qid,gold\n1,A\n", "nr", "gold.csv has no column 'nr'"),
         ("nr,gold\n1,A\n", "nr", "predictions.csv has no column nr"),
         ("qid,gold\n1,A\n", "", "predictions.csv has no column id,.*--on COLUMN"),

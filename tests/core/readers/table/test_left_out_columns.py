@@ -29,18 +29,22 @@ def left_out(reading: Reading) -> list[str]:
 @pytest.mark.parametrize(
     ("column", "values", "told"),
     [
-        ("p_true", ["n/a", "n/a", "0.5"], "2 of 3 values are no number from 0 to 1, such as 'n/a' in row 1."),
+        (
+            "p_true",
+            ["n/a", "n/a", "0.5"],
+            "2 of 3 values are not a number from 0 to 1, such as 'n/a' in row 1.",
+        ),
         (
             "choices",
             ["Is it A or B?", None, None],
-            "1 of 1 value is no list, such as 'Is it A or B?' in row 1.",
+            "1 of 1 value is not a list, such as 'Is it A or B?' in row 1.",
         ),
-        ("samples", [10, 10, 10], "3 of 3 values are no list, such as '10' in row 1."),
+        ("samples", [10, 10, 10], "3 of 3 values are not a list, such as '10' in row 1."),
         (
             "path_logprobs",
             [None, ["a"], ["b"]],
             (
-                "2 of 2 values are no list, each element a natural logarithm of a probability, at most 0, "
+                "2 of 2 values are not a list, each element a natural logarithm of a probability, at most 0, "
                 "such as 'a' in row 2."
             ),
         ),
@@ -158,7 +162,7 @@ def test_values_are_weighed_over_all_slices(read_text: ReadText, monkeypatch: py
     monkeypatch.setattr(csv_reader, "ROWS_PER_SLICE", 2)
     rows = "".join(f"0.9,1,{p_true}\n" for p_true in ("0.1", "0.2", "x", "y", "z"))
     (note,) = left_out(read_text(f"confidence,correct,p_true\n{rows}"))
-    assert "3 of 5 values are no number from 0 to 1, such as 'x' in row 3." in note
+    assert "3 of 5 values are not a number from 0 to 1, such as 'x' in row 3." in note
 
 
 def test_moved_values_and_sums_of_a_column_left_out_are_not_counted(read_text: ReadText) -> None:
@@ -195,8 +199,8 @@ def test_the_numbers_of_a_token_name_no_question(
     assert (run.rows.height, name in run.rows.columns) == (3, False)
     (note,) = left_out(reading)
     assert note == (
-        f"Column {name!r} is left out: its values are numbers between 0 and 1, which name no question. If "
-        f"they do: --map {name}={name}"
+        f"Column {name!r} is left out: its values are numbers between 0 and 1, which do not name "
+        f"questions. If they do: --map {name}={name}"
     )
     assert not any("occur in several rows" in note for note in run.row_counts.notes)
 

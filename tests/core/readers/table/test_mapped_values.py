@@ -175,9 +175,9 @@ def test_words_without_numbers_are_listed_and_never_guessed(read_text: ReadText)
         f"{row},{word},1\n" for row, word in enumerate(["low", "very high", "low", "n/a", ""])
     )
     assert read_text(text).refusal == (
-        "quiz.csv: column 'confidence' holds words, and numbers from 0 to 1 are expected: 'low' (2 rows), "
-        "'very high' (1 row). Which number each stands for is not in the file. If you know, write it for the "
-        '“…”: --map "confidence=confidence:low=…|very high=…"'
+        "quiz.csv: column 'confidence' holds words, but numbers from 0 to 1 are expected: 'low' (2 rows), "
+        "'very high' (1 row). The file does not say which number each word means. If you know, write "
+        'it for the “…”: --map "confidence=confidence:low=…|very high=…"'
     )
 
 
@@ -242,7 +242,7 @@ def test_a_class_that_only_a_gold_names_counts(read_text: ReadText) -> None:
         (
             "y_true,y_pred,y_prob\npos,pos,.5\nneg,neg,.5\n",
             "positive",
-            r"no row has: predicted are 'pos', 'neg'",
+            r"no row predicts: the predictions are 'pos', 'neg'",
         ),
     ],
 )

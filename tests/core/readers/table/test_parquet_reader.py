@@ -142,12 +142,12 @@ def test_footers_as_libraries_write_them_pass(rows_a_group: int | None) -> None:
 @pytest.mark.parametrize(
     ("occurrence", "words"),
     [
-        (0, r"5,002 rows and of 5,003 rows in its parts"),
-        (1, r"5,003 rows and of 5,002 values of 'id'"),
+        (0, r"5,002 rows but 5,003 rows in its parts"),
+        (1, r"5,003 rows but 5,002 values of 'id'"),
     ],
 )
 def test_counts_that_contradict_each_other_are_refused(occurrence: int, words: str) -> None:
-    with pytest.raises(Refused, match=f"quiz.parquet: its footer tells of {words}.*write it again"):
+    with pytest.raises(Refused, match=f"quiz.parquet: its footer counts {words}.*write it again"):
         parquet_reader.check_footer(with_contradicting_footer(occurrence), "quiz.parquet")
 
 
@@ -155,7 +155,7 @@ def test_too_many_row_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(parquet_reader, "MAX_ROW_GROUPS", 2)
     buffer = io.BytesIO()
     pl.DataFrame({"a": [1, 2, 3]}).write_parquet(buffer, row_group_size=1)
-    with pytest.raises(Refused, match=r"cut into 3 row groups, and at most 2"):
+    with pytest.raises(Refused, match=r"cut into 3 row groups, but at most 2"):
         parquet_reader.check_footer(buffer.getvalue(), "quiz.parquet")
 
 

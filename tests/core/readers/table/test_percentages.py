@@ -19,8 +19,8 @@ def test_one_value_above_one_is_a_slip_and_most_are_percentages(read_text: ReadT
     assert (slip.refusal, slip.n_bad_rows) == (None, 1)
     percent = read_text("conf,correct\n0.9,1\n1,0\n87,1\n55,1\n,0\n9,1\n", columns={"conf": "confidence"})
     assert percent.refusal == (
-        "quiz.csv: column 'conf' looks like percentages: most of its numbers are above 1 (such as 87), and "
-        "numbers from 0 to 1 are expected. Have it divided by 100: --map conf=confidence/100"
+        "quiz.csv: column 'conf' looks like percentages: most of its numbers are above 1 (such as 87), "
+        "but numbers from 0 to 1 are expected. Have it divided by 100: --map conf=confidence/100"
     )
     assert (percent.n_rows, percent.n_bad_rows, percent.good_runs) == (6, 3, ())
 
@@ -45,7 +45,7 @@ def test_small_numbers_are_no_percentages(
     assert (says or "") in refusal
     if says and "looks like ratings" in says:
         assert refusal.endswith(
-            "(such as 7), and numbers from 0 to 1 are expected. Have it divided by the top of its scale, "
+            "(such as 7), but numbers from 0 to 1 are expected. Have it divided by the top of its scale, "
             "such as 10: --map confidence=confidence/10"
         )
 
@@ -156,7 +156,7 @@ def test_logarithms_are_no_percentages(read_text: ReadText) -> None:
     logs = read_text("conf,correct\n-0.1,1\n0,1\n-3.5,0\n", columns={"conf": "confidence"})
     assert logs.refusal == (
         "quiz.csv: column 'conf' looks like logarithms of probabilities: no number is above 0 and most are "
-        "below (such as -0.1), and numbers from 0 to 1 are expected. Have it read as natural logarithms: "
+        "below (such as -0.1), but numbers from 0 to 1 are expected. Have it read as natural logarithms: "
         "--map conf=confidence:log"
     )
     reading = read_text("conf,correct\n-0.1,1\n0,1\n-3.5,0\n", columns={"conf": "confidence:log"})

@@ -116,7 +116,7 @@ def test_rows_of_unknown_run_belong_to_the_only_run_or_to_none() -> None:
     two = pl.DataFrame({"model": ["a", "b", None]})
     runs, notes = runs_of(two, judgement(3, (2,), (2,)))
     assert [run.row_counts.n_rows for run in runs] == [1, 1]
-    assert notes == ("1 bad row belongs to none of the runs, as what it says of its run is bad.",)
+    assert notes == ("1 bad row belongs to none of the runs, because what it says of its run is bad.",)
 
 
 def test_a_run_with_only_bad_rows_is_left_out_with_a_note() -> None:
@@ -163,6 +163,6 @@ def test_what_could_not_be_read_is_noted_once_for_each_run_and_column() -> None:
     judged = RowJudgement(none, none, {}, np.zeros(0, np.int64), unread)
     runs, _ = split_into_runs(frame, judged, Origin("quiz.csv", "table", RunInfo()))
     assert [run.row_counts.notes for run in runs] == [
-        ("size cannot be read as a number in 2 rows (8x7B) and is not known there.",),
+        ("size cannot be read as a number in 2 rows (8x7B) and is unknown there.",),
         (),
     ]

@@ -134,7 +134,7 @@ def test_a_nested_number_keeps_its_precision(read_text: ReadText) -> None:
     ],
 )
 def test_a_path_to_nothing_is_refused(path: str, content: str | bytes, read_text: ReadText) -> None:
-    with pytest.raises(Refused, match=r"no column|nothing lies|40 steps"):
+    with pytest.raises(Refused, match=r"no column|none of its rows has|40 steps"):
         read_text(content, columns={path: "confidence", "results.1.score": "correct"})
 
 
@@ -186,14 +186,14 @@ def test_several_places_with_rows_are_asked_about(read_text: ReadText) -> None:
         unread.runs(skip_bad_rows=True)
     reading = read_text(json.dumps(value), rows="test")
     assert pairs(reading) == FLAT
-    assert "Its rows are those at 'test'." in reading.notes
+    assert "Its rows are read from 'test'." in reading.notes
 
 
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
-        ("dev.no", "nothing lies at 'dev.no'.*'dev.rows', 'test'"),
-        ("n", "what lies at 'n' is no list of rows"),
+        ("dev.no", "there is nothing at 'dev.no'.*'dev.rows', 'test'"),
+        ("n", "'n' does not hold a list of rows"),
     ],
 )
 def test_a_place_without_rows_is_refused(rows: str, match: str, read_text: ReadText) -> None:
@@ -217,7 +217,7 @@ def test_a_summary_beside_rows_is_no_row(
                               zip(columns.items(), ("inverted", "not"), strict=True)}):  # fmt: skip
         reading = read_text(json.dumps(value, indent=indent), columns=mapping)
         assert reading.n_rows == len(ROWS)
-        assert "Its rows are those at 'results'." in reading.notes
+        assert "Its rows are read from 'results'." in reading.notes
     assert read_text(json.dumps(value, indent=indent)).n_rows == len(ROWS)
 
 
@@ -268,7 +268,7 @@ def test_a_star_reads_every_place_as_runs_of_its_own(
     reading = read_text(json.dumps(value, indent=indent), rows=path)
     assert pairs(reading) == RUNS
     assert (reading.n_rows, reading.columns) == (7, ("confidence", "correct"))
-    assert "Its rows are those at 'small-1.5', 'large', each a run of its own." in reading.notes
+    assert "Its rows are read from 'small-1.5', 'large', each as a separate run." in reading.notes
 
 
 def test_a_star_means_the_same_on_the_command_line_and_in_python(call: Call, tmp_path: Path) -> None:
@@ -360,11 +360,11 @@ def test_bad_rows_and_refusals_name_their_place(read_text: ReadText) -> None:
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
-        ("*.*", "needs one star, which stands for a whole step"),
-        ("a*", "needs one star, which stands for a whole step"),
-        ("*b.c", "needs one star, which stands for a whole step"),
-        ("none.*", r"nothing lies at 'none\.\*'.*Places with rows: 'small-1\.5', 'large'"),
-        ("*.none", r"nothing lies at '\*\.none'"),
+        ("*.*", "needs one star in place of a whole step"),
+        ("a*", "needs one star in place of a whole step"),
+        ("*b.c", "needs one star in place of a whole step"),
+        ("none.*", r"there is nothing at 'none\.\*'.*Places with rows: 'small-1\.5', 'large'"),
+        ("*.none", r"there is nothing at '\*\.none'"),
     ],
 )
 def test_a_star_that_finds_nothing_is_refused(read_text: ReadText, rows: str, match: str) -> None:
@@ -425,7 +425,7 @@ def test_systems_side_by_side_are_runs(content: str | bytes, read_text: ReadText
     assert pairs(reading) == SYSTEMS
     assert reading.n_rows == 8
     assert "Each of its 4 records holds these systems: 'A', 'B'." in reading.notes
-    assert "'is' has no column '*-conf', so it is no system." in reading.notes
+    assert "'is' has no column '*-conf', so it is not a system." in reading.notes
 
 
 def test_the_star_may_stand_before_a_nested_field(read_text: ReadText) -> None:

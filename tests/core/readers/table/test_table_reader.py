@@ -138,7 +138,7 @@ def test_a_file_of_bad_rows_alone_is_a_reading_without_runs(read_text: ReadText)
     "content", ["id,confidence\n", "id;confidence", parquet_bytes(pl.DataFrame({"id": [], "confidence": []}))]
 )
 def test_columns_without_rows_are_refused(read_text: ReadText, content: str | bytes) -> None:
-    with pytest.raises(Refused, match=r"has the columns 'id', 'confidence' and no rows below them"):
+    with pytest.raises(Refused, match=r"has the columns 'id', 'confidence' but no rows"):
         read_text(content)
 
 

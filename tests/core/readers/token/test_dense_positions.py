@@ -156,11 +156,11 @@ def test_targets_one_position_off_are_remarked_on() -> None:
     [
         (PROBS[0], r"has the shape \(4,\), but one row per position"),
         (PROBS.reshape(2, 2, 4), r"has the shape \(2, 2, 4\).*Save probs.reshape\(-1, 4\)"),
-        (PROBS.astype(complex), "holds complex numbers, and float16"),
-        (PROBS.astype(int), "holds int64, and float16"),
+        (PROBS.astype(complex), "holds complex numbers, but float16"),
+        (PROBS.astype(int), "holds int64, but float16"),
         (PROBS.view(np.uint16), "holds uint16 .perhaps bfloat16, which NumPy does not have: save it as"),
         (PROBS.astype(np.float16).view("V2"), "perhaps bfloat16"),
-        (PROBS.astype(np.longdouble), "holds float128, and"),
+        (PROBS.astype(np.longdouble), "holds float128, but"),
         (np.zeros((4, 4), [("a", "f8")]), "holds records of several fields"),
         (np.asfortranarray(PROBS), r"Fortran order.*numpy.ascontiguousarray\(probs\)"),
         (PROBS[:, :1].copy(), r"has 1 classes"),
@@ -182,8 +182,8 @@ def test_too_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (TARGET.astype(float), r"holds float64, and whole numbers.*target.astype\('int64'\)"),
-        (TARGET[:3], r"has the shape \(3,\), and one class for each of the 4 positions"),
+        (TARGET.astype(float), r"holds float64, but whole numbers.*target.astype\('int64'\)"),
+        (TARGET[:3], r"has the shape \(3,\), but one class for each of the 4 positions"),
         (TARGET.reshape(4, 1), r"has the shape \(4, 1\)"),
         (TARGET > 1, "holds bool"),
     ],

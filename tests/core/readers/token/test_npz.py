@@ -77,7 +77,7 @@ def test_another_size_of_the_vocabulary_is_remarked_on(tmp_path: Path) -> None:
     meta = np.array(json.dumps(META | {"vocab_size": 3}))
     reading = readers.read(npz(tmp_path / "a.npz", probs=PROBS, target=TARGET, meta=meta))
     (note,) = reading.notes
-    assert note == "The metadata says a vocabulary of 3, and the arrays have 4 classes, which counts."
+    assert note == "The metadata gives a vocabulary of 3, but the arrays have 4 classes, and these count."
 
 
 def test_arrays_that_are_not_needed_are_not_opened(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_mapping_says_what_an_array_is(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", p=PROBS, labels=TARGET)
     reading = readers.read(path, options=ReadOptions({"p": "probs", "labels": "target"}))
     assert run_of(reading).sums.n_rows == 4
-    with pytest.raises(Refused, match="of which none is known"):
+    with pytest.raises(Refused, match="none of which is recognised"):
         readers.read(path)
 
 
@@ -98,11 +98,11 @@ def test_a_mapping_says_what_an_array_is(tmp_path: Path) -> None:
     ("arrays", "message"),
     [
         ({"probs": PROBS}, r"^a.npz has no target"),
-        ({"target": TARGET}, r"^a.npz holds the arrays 'target', of which none is known"),
-        ({"probs": PROBS, "target": TARGET[:2]}, r"^a.npz: 'target' has the shape \(2,\), and one class for"),
+        ({"target": TARGET}, r"^a.npz holds the arrays 'target', none of which is recognised"),
+        ({"probs": PROBS, "target": TARGET[:2]}, r"^a.npz: 'target' has the shape \(2,\), but one class for"),
         ({"probs": PROBS, "labels": TARGET}, r"--map labels=target or --map labels=gold"),
-        ({"probs": PROBS, "target": TARGET, "meta": np.array("{")}, "its metadata is no JSON"),
-        ({"probs": PROBS, "target": TARGET, "meta": np.array("[]")}, "its metadata is no JSON object"),
+        ({"probs": PROBS, "target": TARGET, "meta": np.array("{")}, "its metadata is not JSON"),
+        ({"probs": PROBS, "target": TARGET, "meta": np.array("[]")}, "its metadata is not a JSON object"),
         ({"probs": PROBS, "target": TARGET, "meta": np.array([1])}, r"'meta' has the shape \(1,\) of int64"),
         ({"probs": PROBS, "target": TARGET, "meta": np.array('{"model": 3}')}, "'model' in its metadata"),
     ],
@@ -137,7 +137,7 @@ def test_a_pair_with_something_wrong_names_the_file(tmp_path: Path) -> None:
         readers.read(path)
     np.save(tmp_path / "a.target.npy", TARGET)
     (tmp_path / "a.meta.json").write_text("{")
-    with pytest.raises(Refused, match=r"^a.meta.json: its metadata is no JSON"):
+    with pytest.raises(Refused, match=r"^a.meta.json: its metadata is not JSON"):
         readers.read(path)
     (tmp_path / "a.meta.json").unlink()
     path.write_bytes(path.read_bytes()[:-4])

@@ -86,10 +86,10 @@ def test_bad_rows_are_told_by_the_array(tmp_path: Path) -> None:
     ("arrays", "message"),
     [
         ({"probs": PROBS, "gold": GOLD[:2]}, r"'probs' has 3 rows and 'gold' has 2"),
-        ({"probs": PROBS.astype(complex), "gold": GOLD}, "'probs' holds complex128, and numbers or text"),
-        ({"probs": PROBS.astype(np.longdouble), "gold": GOLD}, "'probs' holds float128, and numbers or text"),
+        ({"probs": PROBS.astype(complex), "gold": GOLD}, "'probs' holds complex128, but numbers or text"),
+        ({"probs": PROBS.astype(np.longdouble), "gold": GOLD}, "'probs' holds float128, but numbers or text"),
         ({"probs": PROBS, "gold": np.array(1)}, r"'gold' has the shape \(\), but one value or one list"),
-        ({"probs": PROBS[:0], "gold": GOLD[:0]}, "no rows below them"),
+        ({"probs": PROBS[:0], "gold": GOLD[:0]}, "but no rows"),
         ({"probs": PROBS, "gold": GOLD.astype("S1")}, r"'gold' holds \|S1"),
     ],
 )

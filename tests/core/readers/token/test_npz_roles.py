@@ -66,13 +66,13 @@ def test_a_person_may_say_what_an_array_is() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("probs", "logits", "target"), r"holds 'probs' and 'logits', and one of them is.*--map logits="),
+        (("probs", "logits", "target"), "holds 'probs' and 'logits', but only one of them is.*--map logits="),
         (("probs", "target", "gold"), r"holds both 'target' .* and 'gold' .*--map gold= or --map target="),
         (("probs", "token_ids", "input_ids"), r".*--map token_ids=target or --map input_ids=target"),
         (("probs",), r"has no target: the class that is right at each position"),
         (("probs", "hidden"), r"has no target"),
-        (("x", "y"), r"holds the arrays 'x', 'y', of which none is known.* and target.*probs and gold"),
-        ((), r".*of which none is known"),
+        (("x", "y"), r"holds the arrays 'x', 'y', none of which is recognised.* and target.*probs and gold"),
+        ((), r".*none of which is recognised"),
     ],
 )
 def test_an_ambiguous_array_has_to_be_named(names: tuple[str, ...], message: str) -> None:

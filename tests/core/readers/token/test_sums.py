@@ -132,10 +132,10 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path) -> 
 
 def test_a_sums_file_has_nothing_to_map_and_is_not_a_table(tmp_path: Path) -> None:
     path = save_runs(tmp_path, make_run())
-    with pytest.raises(Refused, match="no column can be read as another"):
+    with pytest.raises(Refused, match="whose columns cannot be mapped"):
         readers.read(path, options=ReadOptions({"count": "confidence"}))
     with pytest.raises(Refused, match=r"^all.parquet"):
         readers.read(path, format="canonical").runs(skip_bad_rows=True)
     pl.DataFrame({"confidence": [0.5], "correct": [1]}).write_parquet(tmp_path / "quiz.parquet")
-    with pytest.raises(Refused, match=r"was to be read as saved sums .* and holds none"):
+    with pytest.raises(Refused, match=r"cannot be read as saved sums .*: it holds none"):
         readers.read(tmp_path / "quiz.parquet", format="sums")

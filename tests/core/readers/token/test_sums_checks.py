@@ -96,35 +96,38 @@ WRONG = {
     "negative": (with_top(correct_confidence=-0.01), "a right confidence is"),
     "squares": (
         with_top(squared_confidence=SUMS.top_label.squared_confidence[1] + 0.01),
-        "the squares are others",
+        "the squares do not fit",
     ),
-    "squares that are none": (with_top(squared_confidence=np.inf), "the squares are others"),
+    "squares that are none": (with_top(squared_confidence=np.inf), "the squares do not fit"),
     "impossible": (
         replace(SUMS, all_labels=replace(SUMS.all_labels, n_infinite_losses=41)),
         "more are impossible",
     ),
     "log loss": (
         replace(SUMS, all_labels=replace(SUMS.all_labels, log_loss_sum=-1.0)),
-        "the log loss is none",
+        "the log loss is not valid",
     ),
     "infinite log loss": (
         replace(SUMS, all_labels=replace(SUMS.all_labels, log_loss_sum=np.inf)),
-        "the log loss is none",
+        "the log loss is not valid",
     ),
     "right class": (
         replace(SUMS, all_labels=with_changed_cell(SUMS.all_labels, correct=SUMS.all_labels.correct[1] + 1)),
-        "not one right",
+        "exactly one right",
     ),
     "occurrences": (replace(SUMS, occurrences=SUMS.occurrences + 1), "right classes are not one"),
     "excess": (replace(SUMS, sum_deviation=-1.0), "sums of the rows"),
     "other classes": (replace(SUMS, occurrences=np.roll(SUMS.occurrences, 1)), "right classes differ"),
-    "groups": (replace(SUMS, by_class=replace(class_sums(), n_groups=11)), "classes are not all there"),
+    "groups": (replace(SUMS, by_class=replace(class_sums(), n_groups=11)), "classes are missing"),
     "by class": (
         replace(SUMS, by_class=with_changed_cell(class_sums(), count=0)),
         "do not add up .by class.",
     ),
     "draws": (with_draws(all_labels=null_draws().all_labels + 1), "draws do not add up"),
-    "too many draws": (with_draws(top_label=null_draws().top_label + 1), "more are drawn than there are"),
+    "too many draws": (
+        with_draws(top_label=null_draws().top_label + 1),
+        "more outcomes are drawn than there are positions",
+    ),
     "draws by class": (with_draws(by_class=class_draws()[1:]), "draws by class do not add up"),
     "order of draws": (with_draws(by_class=class_draws()[::-1]), "draws by class are not in order"),
     "more draws by class": (
@@ -133,24 +136,27 @@ WRONG = {
     ),
     "ambiguous": (
         replace(SUMS, unstored=UnstoredBounds({10: 41}, {10: np.zeros(10)}, 1)),
-        "too many are ambiguous",
+        "too many positions are ambiguous",
     ),
-    "fewest": (replace(SUMS, unstored=UnstoredBounds({10: 4}, {10: np.zeros(10)}, -1)), "less than none"),
+    "fewest": (replace(SUMS, unstored=UnstoredBounds({10: 4}, {10: np.zeros(10)}, -1)), "is negative"),
     "mass": (
         replace(SUMS, unstored=UnstoredBounds({10: 4}, {10: np.full(10, -1.0)}, 1)),
-        "not stored is none",
+        "not stored are not valid",
     ),
     "length of mass": (
         replace(SUMS, unstored=UnstoredBounds({10: 4}, {10: np.zeros(9)}, 1)),
-        "not stored is none",
+        "not stored are not valid",
     ),
     "mass of no M": (
         replace(SUMS, unstored=UnstoredBounds({10: 4}, {5: np.zeros(5)}, 1)),
-        "not stored is none",
+        "not stored are not valid",
     ),
-    "example": (replace(SUMS, examples=(replace(EXAMPLE, target=12),)), "a position kept is none"),
-    "example's probs": (replace(SUMS, examples=(replace(EXAMPLE, probs=(1.2,)),)), "position kept is none"),
-    "example's row": (replace(SUMS, examples=(replace(EXAMPLE, row=-1),)), "position kept is none"),
+    "example": (replace(SUMS, examples=(replace(EXAMPLE, target=12),)), "a kept position is not valid"),
+    "example's probs": (
+        replace(SUMS, examples=(replace(EXAMPLE, probs=(1.2,)),)),
+        "kept position is not valid",
+    ),
+    "example's row": (replace(SUMS, examples=(replace(EXAMPLE, row=-1),)), "kept position is not valid"),
 }
 
 
@@ -168,8 +174,8 @@ def test_impossible_sums_are_found(name: str) -> None:
         ({"classes": 0}, "classes"),
         ({"classes": 2**40}, "classes"),
         ({"draws": {"number": 10**9}}, "draws"),
-        ({"by_class": None, "no_classes": None}, "there and not there"),
-        ({"no_classes": "so"}, "there and not there"),
+        ({"by_class": None, "no_classes": None}, "both there and missing"),
+        ({"no_classes": "so"}, "both there and missing"),
     ],
 )
 def test_sizes_are_asked_before_room_is_made(change: dict[str, Any], message: str) -> None:

@@ -77,10 +77,10 @@ def test_another_name_can_be_mapped_and_an_array_left_out(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ([1, 2, 3], r"'text' has the shape \(3,\), and one text for each of the 4 positions is expected"),
-        (np.zeros((4, 2), int), r"'text' has the shape \(4, 2\), and one text for each"),
-        ([0.5, 1.0, 2.0, 3.0], "'text' holds float64, and whole numbers or text"),
-        (np.array([b"a"] * 4), r"'text' holds \|S1, and whole numbers or text"),
+        ([1, 2, 3], r"'text' has the shape \(3,\), but one text for each of the 4 positions is expected"),
+        (np.zeros((4, 2), int), r"'text' has the shape \(4, 2\), but one text for each"),
+        ([0.5, 1.0, 2.0, 3.0], "'text' holds float64, but whole numbers or text"),
+        (np.array([b"a"] * 4), r"'text' holds \|S1, but whole numbers or text"),
     ],
 )
 def test_an_array_that_names_no_texts_is_refused(tmp_path: Path, text: Any, message: str) -> None:
@@ -163,7 +163,7 @@ def test_sums_of_the_first_version_have_no_texts(tmp_path: Path) -> None:
         ("correct", "the texts do not add up"),
         ("confidence", "the texts do not add up"),
         ("order", "the texts are not in order"),
-        ("none", "the positions of a text are none"),
+        ("none", "the positions of a text are not valid"),
     ],
 )
 def test_texts_that_do_not_fit_are_found(name: str, message: str) -> None:

@@ -72,4 +72,4 @@ def test_too_many_runs_are_refused(read_text: ReadText) -> None:
 
 def test_what_describes_a_run_and_cannot_be_read_is_noted(read_text: ReadText) -> None:
     reading = read_text(lines({**GOOD, "params_b": "8x7B"}))
-    assert reading.notes == ("params_b cannot be read as a number in 1 row (8x7B) and is not known there.",)
+    assert reading.notes == ("params_b cannot be read as a number in 1 row (8x7B) and is unknown there.",)

@@ -155,7 +155,7 @@ def test_nothing_usable_is_refused_with_examples(read_text: ReadText) -> None:
 
 
 def test_no_rows_are_refused(read_text: ReadText) -> None:
-    with pytest.raises(Refused, match="no rows below them"):
+    with pytest.raises(Refused, match="but no rows"):
         read_text("target,top_ids,top_logprobs,vocab_size\n")
 
 

@@ -30,7 +30,7 @@ def test_padding_is_not_a_position(read_text: ReadText) -> None:
     reading = read_text(lines(GOOD, pad, pad))
     run = only_run(reading)
     assert (reading.n_rows, reading.n_bad_rows, run.n_total, run.sums.n_rows) == (3, 0, 1, 1)
-    assert run.row_counts.notes == ("2 targets are −100, which is padding: these rows are no positions.",)
+    assert run.row_counts.notes == ("2 targets are −100, which is padding: these rows are not positions.",)
 
 
 def test_missing_values_lower_n_and_are_not_a_fault(read_text: ReadText) -> None:

@@ -67,6 +67,6 @@ def test_a_file_may_say_no_more_than_metric_and_value(tmp_path: Path) -> None:
     ]
     told, notes = read_with(row % ("a", "m"), reported_in_full=[*wrong, {"name": "y", "value": 1}])
     assert told == (ReportedMetric("y", 1.0),)
-    assert notes == ("Of the tool's own numbers in its metadata 6 cannot be read and are left out.",)
+    assert notes == ("6 of the tool's own numbers in its metadata cannot be read and are left out.",)
     for nonsense in (5, "x", [], None):
         assert read_with(row % ("a", "m"), reported=nonsense)[0] == ()

@@ -93,7 +93,7 @@ def test_lines_fit_and_lose_nothing_but_the_end(text: str, width: int) -> None:
 def test_a_cut_recipe_says_where_the_rest_is() -> None:
     lines = PictureFrame(560, 700, "t", "\n".join(f"line {at}" for at in range(30))).recipe_lines
     assert len(lines) == 8
-    assert lines[-1] == "… The column recipe of the CSV has all of it."
+    assert lines[-1] == "… The full recipe is in the column recipe of the CSV."
 
 
 def test_without_a_recipe_nothing_is_below() -> None:
