@@ -319,7 +319,7 @@ def lines() -> Iterator[str]:
     yield from ("", f"## Questions asked 1 to {MAX_TRIALS} times, whose confidences differ much", "")
     yield from table(["confidences", "questions", "data sets", *metrics], sizes_of_unequal())
     yield from ("", "## Again, with other data sets", "")
-    yield f"Cells of rows, and of 200 questions, above 7 %; each to ± {points_known(LEVEL, AGAIN)} points."
+    yield f"Some of the cells above 7 %; each to ± {points_known(LEVEL, AGAIN)} points."
     yield ""
     yield from table(["confidences", "size", "data sets", *metrics], sizes_again(), n_texts=2)
     yield from ("", date_line())

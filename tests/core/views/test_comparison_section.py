@@ -34,11 +34,13 @@ def test_the_interval_note_names_only_drawn_metrics() -> None:
         return dict(comparison_view(compare_runs(seen, x, y)).facts).get("Intervals", "")
 
     told = "In simulations, these intervals contained the true value in "
-    assert note("accuracy", "brier") == f"{told}92 to 100 % of data sets for Brier."
-    assert note("ece", "accuracy") == f"{told}93 to 100 % of data sets for ECE."
+    accuracy = "in 90 to 98 % of data sets for accuracy."
+    assert note("accuracy", "brier") == f"{told}92 to 100 % of data sets for Brier, {accuracy}"
+    assert note("ece", "accuracy") == f"{told}93 to 100 % of data sets for ECE, {accuracy}"
     both = "93 to 100 % of data sets for ECE, in 92 to 100 % of data sets for Brier."
     assert note("ece", "brier") == f"{told}{both}"
-    assert note("accuracy", "mce") == ""
+    assert note("accuracy", "mce") == f"{told}90 to 98 % of data sets for accuracy."
+    assert note("brier_skill", "mce") == ""
 
 
 def test_the_grey_area_is_explained_where_it_is_drawn() -> None:
