@@ -133,6 +133,7 @@ def cached_overview(runs: Sequence[LoadedRun]) -> Overview:
 def overview_caption(result: Overview) -> ViewCaption:
     """Return the caption that says which runs, methods and rows the tables are of."""
     summaries = result.by_default_method
+    weighted = any(summary.weighted for summary in summaries)
     units = sorted({summary.unit for summary in summaries}, reverse=True)
     terms = common_terms(summary.terms for summary in summaries)
     return ViewCaption(
@@ -140,7 +141,8 @@ def overview_caption(result: Overview) -> ViewCaption:
         [summary.run for summary in summaries],
         method_titles([summary.method for summary in summaries]),
         f"{terms.confidence}, {terms.accuracy}, Brier score and ECE, {bins_caption(DEFAULT_SCHEME)}",
-        rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units)),
+        rows_used_text([(summary.n_used, summary.n_total) for summary in summaries], " or ".join(units))
+        + (", weighted by the column weight where marked" if weighted else ""),
     )
 
 
@@ -339,9 +341,9 @@ def _show_run_table(
     """
     theme, several = page_theme(), len(summaries) > len({summary.run for summary in summaries})
     names = [
-        f"{look.short_name} · uploaded"
-        if look.run in uploaded and not look.short_name.endswith("uploaded")
-        else look.short_name
+        look.short_name
+        + (" · uploaded" if look.run in uploaded and not look.short_name.endswith("uploaded") else "")
+        + (" · weighted" if look.weighted else "")
         for look in summaries
     ]
     cells, chips = verdict_cells([look.marked_verdict for look in summaries])

@@ -17,11 +17,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from calib_core.edges import Scheme, bin_of
 from calib_core.inference.bootstrap import BOOTSTRAP_DRAWS, basic_interval, equal_weight_draws
 from calib_core.inference.cluster_draws import MIN_CLUSTERS, correlated_uniforms
-from calib_core.inference.intervals import mean_interval
+from calib_core.inference.intervals import mean_interval, wilson_interval
 from calib_core.inference.paired_test import MIN_QUESTIONS_OVER_BINS
 from calib_core.metrics import METRICS
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
@@ -43,7 +44,10 @@ ENDLESS: Final = 2_000_000
 TOP_LABEL: Final = ("ece", "ace", "brier", "bias", "auroc")
 OF_STATED: Final = ("ece", "brier", "bias", "accuracy")
 ROWS_OF_STATED: Final = (30, 60, 100, 300, 1_000)
-OF_CLUSTERS: Final = ("ece", "brier", "bias", "auroc")
+OF_CLUSTERS: Final = ("ece", "brier", "bias", "accuracy", "auroc")
+ACCURACIES: Final = ((0.5, 0.9), (0.9, 0.97), (0.97, 0.99), (0.99, 0.999))
+"""Between these, Wilson's interval is measured at `STEPS` accuracies."""
+STEPS: Final = 1_000
 PAIRED_BINNED: Final = ("ece",)
 PAIRED_MEANS: Final = ("accuracy", "brier")
 FEWER_REPEATS: Final = 100
@@ -556,6 +560,33 @@ def drawn_pair(
     return sides[0], sides[1]
 
 
+def exact_coverage(low: float, high: float, n: int) -> NDArray[np.float64]:
+    """Probability that Wilson's interval of n answers holds the accuracy, at accuracies of a range."""
+    right = np.arange(n + 1)
+    ends = wilson_interval(right, np.full(n + 1, n))
+    accuracy = np.linspace(low, high, STEPS)[:, None]
+    held = (ends[0] <= accuracy) & (accuracy <= ends[1])
+    return np.where(held, binom.pmf(right, n, accuracy), 0.0).sum(axis=1)
+
+
+def wilson_lines() -> Iterator[str]:
+    """The exact coverage of Wilson's interval: its mean over each range of accuracies, and the least."""
+    yield "## Accuracy of independent answers, exactly"
+    yield ""
+    yield (
+        f"The mean over {STEPS:,} accuracies of each range, and the least. A number of right answers is "
+        "whole, so that the coverage of Wilson's interval rises and falls with the accuracy (Brown, Cai, "
+        "DasGupta 2001, doi:10.1214/ss/1009213286): near 95 % on average, but less at single accuracies."
+    )
+    yield ""
+    yield "| accuracy | " + " | ".join(f"{n:,} rows" for n in ROWS_OF_STATED) + " |"
+    yield "| --- |" + " --: |" * len(ROWS_OF_STATED)
+    for low, high in ACCURACIES:
+        covers = [100 * exact_coverage(low, high, n) for n in ROWS_OF_STATED]
+        cells = (f"{each.mean():.1f} %, {each.min():.1f} %" for each in covers)
+        yield f"| {low:g} to {high:g} | {' | '.join(cells)} |"
+
+
 def table(measured: Sequence[Measured], unit: str) -> list[str]:
     """A row per truth and metric, a column per n: coverage, and the mean width in brackets."""
     ns = sorted({one.n for one in measured})
@@ -599,6 +630,7 @@ def page(parts: dict[str, list[Measured]]) -> str:
     for heading, measured in parts.items():
         unit = "questions" if heading.startswith("Questions") else "rows"
         lines += ["", f"## {heading}", "", *table(measured, unit)]
+    lines += ["", *wilson_lines()]
     every = [one for measured in parts.values() for one in measured]
     single = [one for heading, measured in parts.items() if heading != DIFFERENCES for one in measured]
     for metric in dict.fromkeys(one.metric for one in single):

@@ -19,6 +19,7 @@ from scipy.special import ndtri
 
 from calib_core.inference.agreement import (
     ADDED_ROWS,
+    ADDED_ROWS_OF_SQUARES,
     AlphaLevel,
     KappaWeights,
     Measure,
@@ -238,6 +239,42 @@ def measured_grades(n: int, name: str) -> dict[str, Held]:
             for _ in range(REPEATS)
         ),
     )
+
+
+def measured_grades_of_questions(n: int, name: str) -> list[Held]:
+    """How often intervals of quadratic κ hold where questions are repeated: as shown, and on Fisher's z."""
+    random, shares = generator("grades of questions", n, name), SHARES_OF_GRADES[name]
+    weights = kappa_weights(GRADES, "quadratic")
+
+    def labels(n: int, random: np.random.Generator) -> tuple[Integers, Integers]:
+        truth = np.repeat(random.choice(5, n // ROWS_PER_QUESTION, p=shares), ROWS_PER_QUESTION)
+
+        def given(noise: float) -> Integers:
+            shared = np.repeat(random.standard_normal(n // ROWS_PER_QUESTION), ROWS_PER_QUESTION)
+            error = CORRELATION**0.5 * shared + (1 - CORRELATION) ** 0.5 * random.standard_normal(n)
+            return np.clip(np.round(truth + noise * error), 0, 4).astype(np.intp)
+
+        return given(0.8), given(0.5)
+
+    def found() -> Iterator[dict[str, Ends]]:
+        question = np.arange(n) // ROWS_PER_QUESTION
+        while True:
+            judge, human = labels(n, random)
+            kappa = cohen_kappa(judge, human, weights, question)
+            z = on_fishers_z(kappa) if kappa is not None and kappa.interval is not None else None
+            yield {"shown": ends(kappa), "z": z}
+
+    large = cohen_kappa(*labels(N_LARGE, generator("truth of questions", name)), weights)
+    value = 0.0 if large is None else large.value
+    return list(held_of({"shown": value, "z": value}, found()).values())
+
+
+def on_fishers_z(measure: Measure) -> Ends:
+    """The interval as it would be on the scale of artanh, by its centre and half its length."""
+    low, high = measure.interval or (-1.0, 1.0)
+    centre = (low + high) / 2
+    z, half = np.arctanh(centre), (high - low) / 2 / (1 - centre**2)
+    return float(np.tanh(z - half)), float(np.tanh(z + half))
 
 
 def foretold(setting: Setting, n_more: int) -> list[tuple[float, float]]:
@@ -471,7 +508,8 @@ def grades() -> Iterator[str]:
     yield from ("", "## Grades from 1 to 5, and α between three people", "")
     yield (
         "Shares of the grades even, or mostly 5. The judge errs by a normal variable of .8, people by .5, .5 "
-        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table. "
+        f"and .9, each of whom labels 80 % of the rows. κ and α have {ADDED_ROWS} rows added to their table; "
+        f"by squared distances {ADDED_ROWS_OF_SQUARES}, on the scale of Fisher's z. "
         "In brackets the intervals that lie above the truth, and below it."
     )
     yield ""
@@ -483,6 +521,24 @@ def grades() -> Iterator[str]:
             (name, str(n), *(one.both_sides for one in measured_grades(n, name).values()))
             for name in SHARES_OF_GRADES
             for n in LABELS
+        ),
+    )
+
+
+def grades_of_questions() -> Iterator[str]:
+    """Quadratic κ where questions are repeated."""
+    yield from ("", "## Grades from 1 to 5 of repeated questions", "")
+    yield (
+        f"Quadratic κ of whole questions, {ROWS_PER_QUESTION} rows each of one true grade, on which errors "
+        f"are correlated ({CORRELATION}). In brackets the intervals that lie above the truth, and below it."
+    )
+    yield ""
+    yield from table(
+        ("grades", "labels", "κ, quadratic", "on Fisher's z, which is not shown"),
+        (
+            (name, str(n), *(one.both_sides for one in measured_grades_of_questions(n, name)))
+            for name in SHARES_OF_GRADES
+            for n in (200, 400)
         ),
     )
 
@@ -617,7 +673,7 @@ def page() -> Iterator[str]:
         "5 times or sensitivity + specificity − 1 is not clearly above 0."
     )
     yield date_line()
-    for section in (coverage, not_shown, grades, labels_needed, groups, orders, judges):
+    for section in (coverage, not_shown, grades, grades_of_questions, labels_needed, groups, orders, judges):
         yield from section()
 
 

@@ -1,7 +1,7 @@
 """Measure how often intervals hold the truth where questions are asked unequally often.
 
-Draws data sets of questions with 5, 1 to 50, or mostly few and sometimes very many rows, and writes
-unequal_questions.md beside this script.
+Draws data sets of questions with 5, 1 to 50, or mostly few and sometimes very many rows, which are right two
+thirds or nine tenths of the time, and writes unequal_questions.md beside this script.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from calib_core.inference.intervals import mean_interval, share_interval
 
 SEED: Final = 20261128
 REPEATS: Final = 2_000
+CHANCES: Final = ((4, 2), (18, 2))
+"""Beta distributions of the probability that a question is answered right."""
 QUESTIONS: Final = (30, 60, 200)
 CONFIDENCE: Final = 0.75
 SIZES: Final[dict[str, Callable[[np.random.Generator, int], NDArray[np.int64]]]] = {
@@ -29,28 +31,39 @@ SIZES: Final[dict[str, Callable[[np.random.Generator, int], NDArray[np.int64]]]]
 
 def coverages() -> Iterator[list[str]]:
     """Sizes of questions, whether their rows end alike, their number, what they are worth, and coverages."""
-    brier_right, brier_wrong = (1 - CONFIDENCE) ** 2, CONFIDENCE**2
-    truth = np.array([2 / 3, 2 / 3 * brier_right + brier_wrong / 3])
     for place, (title, sizes) in enumerate(SIZES.items()):
         for alike in (True, False):
             for n in QUESTIONS:
-                random = np.random.default_rng([SEED, place, alike, n])
-                held, worth = np.zeros(2), 0.0
-                for _ in range(REPEATS):
-                    size = sizes(random, n)
-                    chance = random.beta(4, 2, n)
-                    n_right = size * (random.random(n) < chance) if alike else random.binomial(size, chance)
-                    cluster = np.repeat(np.arange(n), size)
-                    correct = (
-                        np.arange(cluster.size) - np.repeat(np.cumsum(size) - size, size) < n_right[cluster]
-                    )
-                    worth += effective_clusters(cluster) / REPEATS
-                    low, high = share_interval(correct, cluster)
-                    total = n_right * brier_right + (size - n_right) * brier_wrong
-                    ends = mean_interval(total, size.astype(float), (brier_right, brier_wrong))
-                    held += [low <= truth[0] <= high, ends[0] <= truth[1] <= ends[1]]
-                how = "alike" if alike else "each by itself"
-                yield [title, how, f"{n}", f"{worth:.0f}", *map(percent, held / REPEATS)]
+                cells: list[str] = []
+                worth = 0.0
+                for right, wrong in CHANCES:
+                    random = np.random.default_rng([SEED, place, alike, n, right])
+                    drawn = [held(random, sizes, n, (right, wrong), alike=alike) for _ in range(REPEATS)]
+                    *shares, worth = np.mean(drawn, axis=0).tolist()
+                    cells += map(percent, shares)
+                yield [title, "alike" if alike else "each by itself", f"{n}", f"{worth:.0f}", *cells]
+
+
+def held(
+    random: np.random.Generator,
+    sizes: Callable[[np.random.Generator, int], NDArray[np.int64]],
+    n: int,
+    chances: tuple[float, float],
+    *,
+    alike: bool,
+) -> tuple[bool, bool, float]:
+    """Whether intervals hold accuracy and Brier score of one data set, and what its questions are worth."""
+    size, chance = sizes(random, n), random.beta(*chances, n)
+    n_right = size * (random.random(n) < chance) if alike else random.binomial(size, chance)
+    cluster = np.repeat(np.arange(n), size)
+    correct = np.arange(cluster.size) - np.repeat(np.cumsum(size) - size, size) < n_right[cluster]
+    brier_right, brier_wrong = (1 - CONFIDENCE) ** 2, CONFIDENCE**2
+    accuracy = chances[0] / sum(chances)
+    brier = accuracy * brier_right + (1 - accuracy) * brier_wrong
+    low, high = share_interval(correct, cluster)
+    total = n_right * brier_right + (size - n_right) * brier_wrong
+    ends = mean_interval(total, size.astype(float), (brier_right, brier_wrong))
+    return low <= accuracy <= high, ends[0] <= brier <= ends[1], effective_clusters(cluster)
 
 
 def lines() -> Iterator[str]:
@@ -60,10 +73,12 @@ def lines() -> Iterator[str]:
     yield (
         f"Written by `python benchmarks/unequal_questions.py`: seed {SEED}, {REPEATS:,} data sets per cell, "
         f"95 % known to ± {points_known(0.95, REPEATS)} points. Each question is right with a probability "
-        f"from beta(4, 2); all confidences are {CONFIDENCE}. “Worth”: as many questions of one size."
+        f"from beta(4, 2), whose mean is two thirds, or beta(18, 2), whose mean is .9; all confidences are "
+        f"{CONFIDENCE}. “Worth”: as many questions of one size."
     )
     yield ""
-    head = ["rows of a question", "they end", "questions", "worth", "accuracy", "Brier score"]
+    head = ["rows of a question", "they end", "questions", "worth"]
+    head += [f"{what}, {share} right" for share in ("⅔", ".9") for what in ("accuracy", "Brier score")]
     yield from table(head, coverages(), n_texts=3)
     yield from ("", date_line())
 

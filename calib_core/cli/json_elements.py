@@ -163,6 +163,9 @@ class Bin(TypedDict):
     low: Annotated[float, "Lower edge, as a confidence."]
     high: Annotated[float, "Upper edge."]
     count: Annotated[int, "Pairs in it."]
+    effective: Annotated[
+        float | None, "Rows of equal weight that those are worth; null where all count alike."
+    ]
     confidence: Annotated[float, "Mean confidence of its pairs."]
     accuracy: Annotated[float, "Share of its pairs whose outcome is right."]
     accuracy_low: Annotated[float | None, "Null where pairs are not independent, as is the upper end."]

@@ -243,12 +243,14 @@ def bins_element(file: str, diagram: Reliability) -> elements.BinsElement:
         "low",
         "high",
         "count",
+        "effective",
         "confidence",
         "accuracy",
         "accuracy_low",
         "accuracy_high",
         "gap",
     )
+    bins = [{name: row.get(name) for name in columns} for row in diagram.table.to_dicts()]
     return {
         "file": file,
         "run": diagram.run,
@@ -262,7 +264,7 @@ def bins_element(file: str, diagram: Reliability) -> elements.BinsElement:
         "judged": diagram.judged,
         "remarks": list(diagram.remarks),
         "reading": diagram.headline,
-        "bins": cast("list[elements.Bin]", diagram.table.select(columns).to_dicts()),
+        "bins": cast("list[elements.Bin]", bins),
     }
 
 

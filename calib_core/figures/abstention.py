@@ -44,7 +44,7 @@ _MAX_MARKED_STEPS: Final = 64
 _SPARSE_MARKERS: Final = 9
 """Markers along a line with more steps, there only to tell the lines apart."""
 
-_PANEL_HEIGHT: Final = 380
+_PANEL_HEIGHT: Final = 350
 """Pixels."""
 
 SERVER_ORDER_NAME: Final = "by the server's confidence, a rank"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 ADDED_ROWS: Final = 4
 """Rows that the interval of κ and α adds, half of them with equal labels (benchmarks/judge.md)."""
+
+ADDED_ROWS_OF_SQUARES: Final = 2
+"""The same where disagreements of independent rows are squared distances, on the scale of Fisher's z."""
 
 MIN_QUESTIONS: Final = 30
 """Labelled questions, where some are repeated, from which on κ, Rogan–Gladen and PPI++ have an interval: of
@@ -170,13 +173,15 @@ def cohen_kappa(
     Notes
     -----
     The standard error is that of the delta method after `_added_rows`, times the root of the
-    `clustered_inflation` where questions are repeated. Without the added rows the interval of 50 rows with
-    few of one label holds the truth in as little as 80 % (benchmarks/judge.md).
+    `clustered_inflation` where questions are repeated; where none is, squared distances have the scale of
+    Fisher's z. Without the added rows the interval of 50 rows with few of one label holds the truth in as
+    little as 80 % (benchmarks/judge.md).
 
     References
     ----------
     Cohen (1968), doi:10.1037/h0026256; Fleiss, Cohen & Everitt (1969), doi:10.1037/h0028106; added rows:
-    Agresti & Caffo (2000), doi:10.1080/00031305.2000.10474560, there for differences of shares.
+    Agresti & Caffo (2000), doi:10.1080/00031305.2000.10474560, there for differences of shares; Fisher's
+    z: Fleiss & Cohen (1973), doi:10.1177/001316447303300309, on weighted κ as a correlation within classes.
     """
     table = confusion(judge, human, disagreement.shape[0]).astype(np.float64)
     ratio = _one_minus_ratio(table, disagreement)
@@ -187,8 +192,7 @@ def cohen_kappa(
     rarer = human != np.bincount(human).argmax()
     if reason := few_questions(cluster, rarer):
         return Measure(value, None, judge.size, influence, reason)
-    inflation, quantile = _clustering(influence, cluster)
-    interval = _wald(table + _added_rows(table, disagreement), disagreement, value, inflation, quantile)
+    interval = _interval(table, disagreement, value, _spread(influence, cluster))
     return Measure(value, interval, judge.size, influence)
 
 
@@ -296,11 +300,10 @@ def krippendorff_alpha(
     of_cluster = None if cluster is None else cluster[paired]
     if reason := few_questions(of_cluster):
         return Measure(value, None, n_rows, influence, reason)
-    inflation, quantile = _clustering(of_row, of_cluster)
     # The labels of a row are one contribution, however many they are.
     by_label = float((table * by_pair**2).sum())
-    inflation *= float(of_row @ of_row) / by_label if by_label > 0 else float(size.mean())
-    interval = _wald(table + 2 * _added_rows(table, distance), distance, value, inflation, quantile)
+    of_one_row = float(of_row @ of_row) / by_label if by_label > 0 else float(size.mean())
+    interval = _interval(table, distance, value, _spread(of_row, of_cluster), of_one_row, entries=2)
     return Measure(value, interval, n_rows, influence)
 
 
@@ -334,7 +337,7 @@ def _one_minus_ratio(
 
 
 def _added_rows(table: NDArray[np.float64], disagreement: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """`ADDED_ROWS` rows by pair of labels, of two labels one of each pair.
+    """One row by pair of labels, in parts; of two labels one of each pair.
 
     Half have equal labels, each as often. The others have different ones, in proportion to the product of how
     frequent both are, halfway to all alike, over how much they disagree. In equal parts to all pairs, most
@@ -347,28 +350,72 @@ def _added_rows(table: NDArray[np.float64], disagreement: NDArray[np.float64] | 
     differ = np.divide(
         np.outer(frequent, frequent), disagreement, out=np.zeros_like(table), where=disagreement > 0
     )
-    return ADDED_ROWS / 2 * (np.eye(n_labels) / n_labels + differ / differ.sum())
+    return (np.eye(n_labels) / n_labels + differ / differ.sum()) / 2
 
 
-def _wald(
+def _are_squares(disagreement: NDArray[np.float64] | None) -> bool:
+    """Whether disagreements of three labels or more are squares of distances on a line, or of ranks."""
+    if disagreement is None:
+        return True
+    distance = np.sqrt(disagreement)
+    along = float(np.diagonal(distance, 1).sum())
+    return math.isclose(along, float(distance[0, -1]), rel_tol=1e-9)
+
+
+def _interval(
     table: NDArray[np.float64],
     disagreement: NDArray[np.float64] | None,
     value: float,
-    inflation: float,
-    quantile: float,
+    spread: _Spread,
+    inflation: float = 1.0,
+    *,
+    entries: int = 1,
 ) -> tuple[float, float]:
-    """The interval about the value of the table with its added rows; it holds the value without them."""
+    """The interval about the value of the table with its added rows; it holds the value without them.
+
+    Squared distances make κ and α correlations within classes, whose distribution leans as that of any
+    correlation does, so that the interval of independent rows is made on the scale of artanh (Fisher's z). Of
+    repeated questions it would hold the truth no more often (benchmarks/judge.md).
+    `entries` is how often each row is in the table.
+    """
+    on_z = spread.is_independent and table.shape[0] > 2 and _are_squares(disagreement)
+    table = table + entries * (ADDED_ROWS_OF_SQUARES if on_z else ADDED_ROWS) * _added_rows(
+        table, disagreement
+    )
     ratio = _one_minus_ratio(table, disagreement)
     if ratio is None:
         return -1.0, 1.0
     centre, by_pair = ratio
-    total = float(table.sum())
-    half = quantile * math.sqrt(inflation * float((table * by_pair**2).sum())) / total
-    return max(-1.0, min(centre - half, value)), min(1.0, max(centre + half, value))
+    variance = inflation * spread.inflation * float((table * by_pair**2).sum())
+    half = spread.quantile * math.sqrt(variance) / float(table.sum())
+    if on_z:
+        z, half = math.atanh(centre), half / (1 - centre**2)
+        low, high = math.tanh(z - half), math.tanh(z + half)
+    else:
+        low, high = centre - half, centre + half
+    return max(-1.0, min(low, value)), min(1.0, max(high, value))
 
 
-def _clustering(influence: NDArray[np.float64], cluster: Labels | None) -> tuple[float, float]:
-    """Inflation of the variance, and Student's quantile for the number of questions."""
+class _Spread(NamedTuple):
+    """How far rows that repeat questions, or none, tell a measure.
+
+    Attributes
+    ----------
+    inflation : float
+        Of the variance, by repeated questions.
+    quantile : float
+        Student's, for the number of questions.
+    is_independent : bool
+        Whether no question is repeated.
+    """
+
+    inflation: float
+    quantile: float
+    is_independent: bool
+
+
+def _spread(influence: NDArray[np.float64], cluster: Labels | None) -> _Spread:
     if cluster is None:
-        return 1.0, t_975(influence.size - 1)
-    return clustered_inflation(influence, cluster), t_975(max(effective_clusters(cluster) - 1, 1.0))
+        return _Spread(1.0, t_975(influence.size - 1), is_independent=True)
+    quantile = t_975(max(effective_clusters(cluster) - 1, 1.0))
+    return _Spread(clustered_inflation(influence, cluster), quantile, is_independent=False)

@@ -105,7 +105,7 @@ def deal_folds(n: int, cluster: NDArray[np.intp] | None, folds: int, seed: int) 
     return fold if cluster is None else fold[cluster]
 
 
-def design_effect(cluster: NDArray[np.intp] | None) -> float:
+def design_effect(cluster: NDArray[np.intp] | None, weight: NDArray[np.float64] | None = None) -> float:
     """Design effect of clustered rows in the worst case, Σ m² / Σ m over clusters of m rows.
 
     This is the factor by which clustering inflates the variance of a sum if the rows of a cluster are
@@ -115,6 +115,9 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     ----------
     cluster : NDArray[np.intp] or None, shape (n,)
         As from `cluster_numbers`; None if no question is repeated.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0: Σ W² / Σ w² over clusters of the weight W, which is the effective number
+        of rows over that of clusters.
 
     Returns
     -------
@@ -132,33 +135,58 @@ def design_effect(cluster: NDArray[np.intp] | None) -> float:
     """
     if cluster is None:
         return 1.0
-    sizes = np.bincount(cluster)
-    return float((sizes**2).sum() / sizes.sum())
+    sizes = np.bincount(cluster, weight)
+    return float((sizes**2).sum() / (sizes.sum() if weight is None else weight @ weight))
 
 
-def jackknife_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> float:
-    """Variance of the sum of clusters' residuals from a common mean, by leaving out each in turn.
+def sum_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> float:
+    """Variance of the sum of clusters' residuals from a common mean: the larger of two estimates.
 
     Parameters
     ----------
     residual : NDArray[np.float64], shape (clusters,)
         What each cluster adds to the sum, less the mean times its weight.
     share : NDArray[np.float64], shape (clusters,)
-        Share of each cluster in all weights, below 1.
+        Share of each cluster in all weights, below 1; clusters without weight do not count.
 
     Notes
     -----
-    (G − 1)/G Σ (r_q / (1 − h_q))² over G clusters with shares h_q. A large cluster draws the mean towards
-    itself, so that its residual alone would show too little.
+    The first estimate is the jackknife's, (G − 1)/G Σ (r_q / (1 − h_q))² over G clusters with shares h_q: a
+    large cluster draws the mean towards itself, so that its residual alone would show too little. Among
+    clusters of very unequal size a few decide it, and where these happen to lie near the mean it is too
+    small.
+
+    The second learns from all clusters how the variance grows with the size, E r_q² = a h_q + b h_q²: a of
+    rows that differ, b of rows that are alike. With Σ r²/h = a G + b and Σ r²/h² = a Σ 1/h + b G, neither
+    below 0, it is (a + b Σ h²) / (1 − Σ h²). For clusters of one size both estimates are G/(G − 1) Σ r².
 
     References
     ----------
     Efron & Stein (1981), doi:10.1214/aos/1176345462; for clusters: Bell & McCaffrey (2002), *Survey
-    Methodology* 28.
+    Methodology* 28. Moments of components of variance: Searle, Casella & McCulloch (1992), *Variance
+    Components*, doi:10.1002/9780470316856.
+
+    Examples
+    --------
+    >>> sum_variance(np.array([1.0, -1.0]), np.array([0.5, 0.5]))
+    4.0
     """
-    n, without = residual.size, 1 - share
+    if not share.all():
+        residual, share = residual[share > 0], share[share > 0]
+    n = residual.size
+    without = 1 - share
     np.divide(residual, without, out=without)
-    return (n - 1) / n * float(np.square(without, out=without).sum())
+    jackknife = (n - 1) / n * float(np.square(without, out=without).sum())
+    spread = 0.0 if share.max() == share.min() else float((1 / share).sum()) - n * n
+    if spread <= _OF_ONE_SIZE * n * n:
+        return jackknife
+    of_rows, of_means = float((residual**2 / share).sum()), float(((residual / share) ** 2).sum())
+    differing = max(0.0, (of_means - n * of_rows) / spread)
+    alike = max(0.0, of_rows - n * differing)
+    if not alike:
+        differing = of_rows / n
+    squares = float(share @ share)
+    return max(jackknife, (differing + alike * squares) / (1 - squares))
 
 
 def effective_clusters(cluster: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> float:
@@ -193,6 +221,9 @@ def effective_number(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0
 
 
+_OF_ONE_SIZE: Final = 1e-9
+"""Clusters whose squared coefficient of variation of sizes is no larger, about, are of one size."""
+
 ADDED_QUESTIONS: Final = 0.5
 """Questions whose rows all do the same that `clustered_inflation` adds: of few errors, each in a question of
 its own, it is not known whether errors come together (benchmarks/judge.md)."""
@@ -225,7 +256,7 @@ def clustered_inflation(
 
     Notes
     -----
-    The estimate is the `jackknife_variance` of the sums s_q by question over Σ_q v_q, where v_q is the sum of
+    The estimate is the `sum_variance` of the sums s_q by question over Σ_q v_q, where v_q is the sum of
     the squared influences of question q. It stands on E = (Σ v_q)² / Σ v_q² questions, which are few where
     few have an error, and is averaged with perfect correlation in the ratio of E to `ADDED_QUESTIONS`.
     With weights w, s_q and v_q are of w times the influence u, and the estimate is over Σ w² · Σ w u² / Σ w.
@@ -247,8 +278,8 @@ def clustered_inflation(
     squares = np.bincount(number, (times * influence) ** 2).astype(np.float64)
     if not total > 0 or squares.size < 2:
         return largest
-    sums, share = np.bincount(number, times * influence), np.bincount(number, times) / times.sum()
-    estimate = jackknife_variance(sums, share) / total
+    sums = np.bincount(number, times * influence).astype(np.float64)
+    estimate = sum_variance(sums, np.bincount(number, times) / times.sum()) / total
     known_from = effective_number(squares)
     return max(1.0, (known_from * estimate + ADDED_QUESTIONS * largest) / (known_from + ADDED_QUESTIONS))
 
@@ -260,7 +291,6 @@ def _perfect_correlation(
     weight: NDArray[np.float64] | None,
 ) -> float:
     """Inflation where the rows of a question all do the same, each as much as is usual for its kind."""
-    usual = np.ones(number.size) if weight is None else weight
     if kind is not None and influence.any():
-        usual = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
-    return float((np.bincount(number, usual) ** 2).sum() / (usual @ usual))
+        weight = np.sqrt(np.bincount(kind, influence**2) / np.maximum(np.bincount(kind), 1))[kind]
+    return design_effect(number, weight)

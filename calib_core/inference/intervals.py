@@ -15,7 +15,7 @@ from calib_core.inference.clusters import (
     clustered_inflation,
     effective_clusters,
     effective_number,
-    jackknife_variance,
+    sum_variance,
 )
 from calib_core.metrics import METRICS
 from calib_core.wording import ROUNDING_TOLERANCE
@@ -128,7 +128,7 @@ def mean_interval(
 
     Notes
     -----
-    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `jackknife_variance` over (Σ w_q)². The
+    The mean is a ratio m = Σ t_q / Σ w_q; its variance is that of `sum_variance` over (Σ w_q)². The
     degrees of freedom are (Σ w_q)² / Σ w_q² − 1, one less than there are clusters of one size. The two added
     clusters are those of the adjusted interval of a share. Without them the interval of 30 answers of which
     none happens to be wrong is far too short.
@@ -152,7 +152,7 @@ def mean_interval(
     centre = float(total.sum()) / divisor
     residual = centre * weight
     np.subtract(total, residual, out=residual)
-    variance = jackknife_variance(residual, weight / divisor) / divisor**2
+    variance = sum_variance(residual, weight / divisor) / divisor**2
     half = t_975(effective_number(weight) - 1, n_intervals) * variance**0.5
     return min(centre - half, mean), max(centre + half, mean)
 
@@ -335,6 +335,6 @@ def share_interval(
         n, share = effective_number(weight), float((weight * outcome).sum() / weight.sum())
         quantile = t_975(max(effective_clusters(cluster, weight) - 1, 1.0))
     if cluster is not None:
-        inflation = clustered_inflation(outcome - share, cluster, weight=weight)
+        inflation = clustered_inflation(outcome.astype(np.float64) - share, cluster, weight=weight)
     low, high = wilson_interval(np.array([n * share]), np.array([n]), inflation, quantile)
     return float(low[0]), float(high[0])

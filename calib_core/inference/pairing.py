@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calib_core.advice import Advice, worded
 from calib_core.errors import Unavailable
-from calib_core.methods.answers.gold_match import gold_forms, has_gold
+from calib_core.methods.answers.gold_match import gold_forms
 from calib_core.methods.answers.normalise import AnswerNormaliser, text_form
 from calib_core.methods.columns import column
 from calib_core.runs import AnswerRun
@@ -206,16 +206,12 @@ def _row_keys(run: AnswerRun, *names: str) -> pl.Series:
 
 def _numbered(parts: Sequence[pl.Series]) -> tuple[tuple[NDArray[np.intp], ...], pl.Series]:
     """The number of each text among the distinct ones of all parts, −1 for null, and the distinct ones."""
-    distinct = pl.concat([part.rename("text") for part in parts]).drop_nulls().unique(maintain_order=True)
+    text = pl.concat([part.rename("text") for part in parts])
+    distinct = text.drop_nulls().unique(maintain_order=True)
     numbers = pl.DataFrame({"text": distinct, "number": np.arange(distinct.len())})
-    return tuple(
-        part.to_frame("text")
-        .join(numbers, on="text", how="left", maintain_order="left")["number"]
-        .fill_null(-1)
-        .to_numpy()
-        .astype(np.intp)
-        for part in parts
-    ), distinct
+    of_rows = text.to_frame().join(numbers, on="text", how="left", maintain_order="left")["number"]
+    ends = np.cumsum([part.len() for part in parts])
+    return tuple(np.split(of_rows.fill_null(-1).to_numpy().astype(np.intp), ends[:-1])), distinct
 
 
 def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
@@ -224,7 +220,7 @@ def _right_answers(run: AnswerRun) -> tuple[pl.Series, pl.Series]:
     Of choices the text, where the file has it, since their order may differ. Only answers of one kind can
     be told apart: "B" and "Paris" may be the same.
     """
-    if not has_gold(run).any():
+    if not any(map(run.has_columns, ("gold", "gold_index", "gold_all"))):
         none = pl.Series("kind", [None], pl.String).new_from_index(0, run.rows.height)
         return none, none.alias("form")
     normaliser = AnswerNormaliser.for_run(run)

@@ -103,7 +103,7 @@ class _Residuals:
     def covariance(self, of_cell: Floats64) -> tuple[Floats64, Floats64, Floats64]:
         """Sums of residuals times what the cells have, their covariance, and each text's share in each sum.
 
-        The covariance is the jackknife's, as `clusters.jackknife_variance` is of a single sum.
+        The covariance is the jackknife's, as in `clusters.sum_variance` of a single sum.
         """
         score = self.by_text(self.residual, of_cell)
         weight = self.by_text(self.information, of_cell**2)

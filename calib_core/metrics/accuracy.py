@@ -41,6 +41,7 @@ ACCURACY: Final = Metric(
     shown_in_percent=True,
     sampling_default="shown",
     interval_method="wilson",
+    interval_coverage=(90, 98),
     pair_term=_outcome,
     event_words=EventWords(
         "The share of rows in which yes is true, whatever its probability: neither high nor low is better.",

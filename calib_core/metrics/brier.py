@@ -59,15 +59,17 @@ def brier_skill(brier_score: float, accuracy: float) -> float | None:
 
 
 def _linearised_brier_skill(
-    confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], weight: NDArray[np.float64] | None
 ) -> tuple[float, NDArray[np.float64]]:
-    """The Brier skill score, and the influence of each pair on it.
+    """The Brier skill score, and the influence of each pair on it, for its weight.
 
     Parameters
     ----------
     confidence : NDArray[np.float64], shape (n,)
         In [0, 1]; at least one.
     correct : NDArray[np.bool_], shape (n,)
+    weight : NDArray[np.float64] or None, shape (n,)
+        By which means are taken.
 
     Returns
     -------
@@ -76,9 +78,9 @@ def _linearised_brier_skill(
     influence : NDArray[np.float64], shape (n,)
         With v = a(1 − a) and the Brier score B: −((c − y)² − B)/v + B(1 − 2a)(y − a)/v².
     """
-    accuracy = float(correct.mean())
+    accuracy = float(np.average(correct, weights=weight))
     squared_error = (confidence - correct) ** 2
-    score = float(squared_error.mean())
+    score = float(np.average(squared_error, weights=weight))
     value = brier_skill(score, accuracy)
     if value is None:
         return np.nan, np.zeros(correct.size)

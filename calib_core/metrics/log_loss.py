@@ -70,7 +70,7 @@ LOG_LOSS: Final = Metric(
     required_sums="values",
     remark=_infinite_remark,
     interval_method="none",
-    no_interval_reason="none has been tested in simulations",
+    no_interval_reason="Student's t held the truth in only 74 to 96 % of simulated data sets",
     is_proper=True,
     event_words=EventWords(
         "The mean of −ln of the probability given to what came true, yes or no (nats): lower is better, and "

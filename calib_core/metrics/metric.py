@@ -28,8 +28,11 @@ IntervalMethod = Literal["bootstrap", "wilson", "mean", "auroc", "directional", 
 """Basic bootstrap, Wilson's for a share, Student's t for a mean, DeLong's for the AUROC, the directional
 delta method for Σ |gap| over bins, or none."""
 
-Linearisation = Callable[[NDArray[np.float64], NDArray[np.bool_]], tuple[float, NDArray[np.float64]]]
-"""Confidences and outcomes, shape (pairs,) → the value, and how far each pair moves it from there."""
+Linearisation = Callable[
+    [NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None], tuple[float, NDArray[np.float64]]
+]
+"""Confidences, outcomes and weights if any, shape (pairs,) → the value, and how far each pair moves it from
+there for its weight."""
 
 SamplingDefault = Literal["shown", "offered", "named"]
 """In curves over the number of samples, a metric is shown by default, offered beside, or only if named."""
@@ -148,9 +151,9 @@ class Metric:
     takes_weights : bool
         Whether the metric is defined where rows have weights.
     linearise : callable or None
-        At least one confidence and outcome → the value (NaN if not defined) and the influence of each pair,
-        as `value_and_influence`; only for a smooth function of several means over pairs, as one mean needs
-        nothing but `pair_term`.
+        At least one confidence and outcome, with weights or None → the value (NaN if not defined) and the
+        influence of each pair, for its weight; only for a smooth function of several means over pairs, as one
+        mean needs nothing but `pair_term`.
     """
 
     id: str
@@ -203,7 +206,10 @@ class Metric:
         return self.linearise is not None or (self.pair_term is not None and self.needs == "pairs")
 
     def value_and_influence(
-        self, confidence: NDArray[np.float64], correct: NDArray[np.bool_]
+        self,
+        confidence: NDArray[np.float64],
+        correct: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None = None,
     ) -> tuple[float, NDArray[np.float64]]:
         """The value of a smooth metric, and the influence of each pair on it.
 
@@ -212,6 +218,8 @@ class Metric:
         confidence : NDArray[np.float64], shape (n,)
             In [0, 1]; at least one.
         correct : NDArray[np.bool_], shape (n,)
+        weight : NDArray[np.float64], shape (n,), optional
+            Above 0; 1 each where omitted.
 
         Returns
         -------
@@ -226,12 +234,14 @@ class Metric:
             If the metric is not smooth.
         """
         if self.linearise is not None:
-            return self.linearise(confidence, correct)
-        if self.pair_term is None or self.needs != "pairs":
+            value, influence = self.linearise(confidence, correct, weight)
+        elif self.pair_term is None or self.needs != "pairs":
             raise ValueError(f"{self.id} is not a smooth function of means over pairs")
-        terms = self.pair_term(confidence, correct)
-        value = float(terms.mean())
-        return value, terms - value
+        else:
+            terms = self.pair_term(confidence, correct)
+            value = float(np.average(terms, weights=weight))
+            influence = terms - value
+        return value, influence if weight is None else influence * (weight / weight.mean())
 
     @property
     def help(self) -> str:

@@ -70,6 +70,7 @@ RPS: Final = Metric(
     is_proper=True,
     interval_method="mean",
     pair_term=squared_error,
+    interval_coverage=(95, 100),
 )
 
 EXPECTATION_ERROR: Final = Metric(
@@ -90,4 +91,5 @@ EXPECTATION_ERROR: Final = Metric(
     required_sums="distances",
     interval_method="mean",
     pair_term=_distance,
+    interval_coverage=(95, 100),
 )

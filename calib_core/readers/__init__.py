@@ -52,6 +52,7 @@ from calib_core.readers.table.run_split import with_dataset
 from calib_core.readers.token.npz import NPZ, read_arrays
 from calib_core.readers.token.sums import SUMS
 from calib_core.readers.token.topk import TOPK
+from calib_core.runs import TokenRun
 
 __all__ = [
     "FORMATS",
@@ -86,6 +87,9 @@ FORMATS: Final[dict[str, Format]] = {
     )
 }
 """Format id → format; the first that recognises a file reads it."""
+
+WEIGHTS_UNUSED: Final = "weight is not used: positions of texts count alike"
+"""What is said of a token-level run whose file has a column or array of weights."""
 
 
 def read(
@@ -182,7 +186,23 @@ def read_in_this_process(
         gold_columns=options.gold_columns,
         finds_candidates=options.finds_candidates,
     )
-    return with_dataset(_choose_format(head, format, options).read(head, options, progress), options.dataset)
+    reading = _choose_format(head, format, options).read(head, options, progress)
+    return _without_weights(with_dataset(reading, options.dataset))
+
+
+def _without_weights(reading: Reading) -> Reading:
+    """The reading, whose token-level runs say where a column or array of weights is not read."""
+    if "weight" not in reading.unused_columns:
+        return reading
+    return replace(
+        reading,
+        good_runs=tuple(
+            replace(run, row_counts=replace(run.row_counts, notes=(*run.row_counts.notes, WEIGHTS_UNUSED)))
+            if isinstance(run, TokenRun)
+            else run
+            for run in reading.good_runs
+        ),
+    )
 
 
 def read_values(
@@ -209,7 +229,7 @@ def read_values(
         The values cannot be used.
     """
     if isinstance(values, Mapping):
-        return with_dataset(read_arrays(values, file, options), options.dataset)
+        return _without_weights(with_dataset(read_arrays(values, file, options), options.dataset))
     if isinstance(values, pl.DataFrame):
         head = Head(file, Content(b""), "frame", names=tuple(values.columns), frame=values)
     else:
@@ -218,7 +238,7 @@ def read_values(
             raise Refused(f"{file} is empty. Give at least one row.")
         head = Head(file, Content(b""), "json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
     reading = _choose_format(head, format, options).read(head, options, ignore_progress)
-    return with_dataset(reading, options.dataset)
+    return _without_weights(with_dataset(reading, options.dataset))
 
 
 def read_corrections(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.clusters import repeated_question_keys
+from calib_core.inference.clusters import effective_clusters, repeated_question_keys
 from calib_core.inference.directional import (
     MAX_DIRECTIONAL_BINS,
     directional_contrasts,
@@ -33,6 +33,7 @@ from calib_core.inference.paired_test import (
     PairedTests,
     paired_test,
     paired_tests,
+    squared_distances,
 )
 from calib_core.inference.pairing import (
     QuestionNumbers,
@@ -43,8 +44,9 @@ from calib_core.inference.pairing import (
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL
 from calib_core.metrics import METRICS
 from calib_core.pairs import Pairs
-from calib_core.results.evidence import AnswerEvidence, Evidence, refuse_weights, weights_refusal
+from calib_core.results.evidence import AnswerEvidence, Evidence
 from calib_core.results.uncertainty import (
+    common_weight,
     influence_of_one_more,
     influences_of_one_more,
     metric_gaps,
@@ -52,7 +54,7 @@ from calib_core.results.uncertainty import (
 )
 from calib_core.runs import AnswerRun
 from calib_core.terms import ProbabilityOf, Terms
-from calib_core.wording import ROUNDING_TOLERANCE, as_clause, join_names, plural
+from calib_core.wording import ROUNDING_TOLERANCE, as_clause, format_count, join_names, plural
 
 SKILL: Final = "brier_skill"
 
@@ -187,17 +189,21 @@ class PairDifferences(Sequence[PairDifference]):
         """Return the difference of these two, in this order; None where there is none."""
         if first not in self._place or second not in self._place:
             return None
-        at = self._position.get((self._place[first], self._place[second]))
-        return None if at is None else self._item(at)
+        order, pairs = self._order
+        wanted = self._place[first] * len(self.keys) + self._place[second]
+        at = int(np.searchsorted(pairs, wanted))
+        return self._item(int(order[at])) if at < pairs.size and pairs[at] == wanted else None
 
     @cached_property
     def _place(self) -> dict[str, int]:
         return {key: at for at, key in enumerate(self.keys)}
 
     @cached_property
-    def _position(self) -> dict[tuple[int, int], int]:
-        places = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        return {pair: at for at, pair in enumerate(places)}
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs in the order of a number that each two places have, and these numbers."""
+        pairs = self.first * len(self.keys) + self.second
+        order = np.argsort(pairs, kind="stable")
+        return order, pairs[order]
 
     def clearly_worse(self, without: frozenset[str]) -> frozenset[str]:
         """Return the keys that are clearly worse than another; `without`: of pairs without these."""
@@ -446,7 +452,8 @@ def compare_pairs(
         }
         for id_ in dict.fromkeys((*metrics, SKILL))
     }
-    found = _with_corrected(tests, values, datasets, unpaired)
+    runs = np.unique([id(top.run) for top in tops.values()], return_inverse=True)[1]
+    found = _with_corrected(tests, values, datasets, unpaired, runs)
     n_rows = {key: top.n_used for key, top in tops.items()}
     partial = frozenset(key for key in tops if is_partial(n_rows[key], every[key].n_used))
     return replace(found, by_row_number=questions.by_row_number, n_rows=n_rows, partial=partial)
@@ -479,18 +486,13 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
         Bins of the ECE, which are held fixed.
     """
     first = next(iter(evidences.values()))
-    cluster = first.cluster
-    n_questions = first.n_used if cluster is None else np.unique(cluster).size
+    cluster, weight = first.cluster, first.weight
     keys = list(evidences)
     tests = {metric: _Tests(keys) for metric in (SKILL, "brier", "ece")}
     unpaired: dict[tuple[str, str], str] = {}
     sides = {key: _Side(evidence).on(None) for key, evidence in evidences.items()}
-    if first.weight is not None:
-        unpaired = dict.fromkeys(
-            combinations(evidences, 2), weights_refusal("A paired difference").rstrip(".")
-        )
-    elif n_questions < MIN_COMMON_QUESTIONS:
-        unpaired = dict.fromkeys(combinations(evidences, 2), _too_few_questions(n_questions, first.terms))
+    if few := _too_few_questions(first.n_used, cluster, weight, first.terms):
+        unpaired = dict.fromkeys(combinations(evidences, 2), few)
     else:
         for place, other_place in combinations(range(len(keys)), 2):
             one, other = keys[place], keys[other_place]
@@ -511,7 +513,8 @@ def compare_on_same_rows(evidences: Mapping[str, AnswerEvidence], scheme: Scheme
     ece = METRICS["ece"]
     by_ece = {key: ece.compute(evidence.sums_for(ece, scheme), scheme) for key, evidence in evidences.items()}
     values["ece"] = {key: value for key, value in by_ece.items() if value is not None}
-    return _with_corrected(tests, values, dict.fromkeys(evidences, first.run.info.dataset), unpaired)
+    datasets = dict.fromkeys(evidences, first.run.info.dataset)
+    return _with_corrected(tests, values, datasets, unpaired, np.zeros(len(keys), np.intp))
 
 
 def ece_tests(
@@ -528,10 +531,12 @@ def ece_tests(
     scheme : Scheme
     """
     keys, ece = list(evidences), METRICS["ece"]
-    n_rows = evidences[keys[0]].n_used
+    first = evidences[keys[0]]
+    n_rows = first.n_used
     unit = np.arange(n_rows) if cluster is None else cluster
     n_units = int(unit.max()) + 1
-    if n_units < MIN_QUESTIONS_OVER_BINS:
+    worth = effective_clusters(unit, first.weight) if first.weight is not None else n_units
+    if worth < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         return []
     parts = [metric_gaps(evidence, ece, scheme, unit) for evidence in evidences.values()]
     n_bins = [int(part.bin.max()) + 1 for part in parts]
@@ -552,8 +557,18 @@ def ece_tests(
     return tests
 
 
-def _too_few_questions(n_questions: int, terms: Terms) -> str:
-    return f"only {plural(n_questions, terms.question)} in common; at least {MIN_COMMON_QUESTIONS} are needed"
+def _too_few_questions(
+    n_rows: int, cluster: NDArray[np.intp] | None, weight: NDArray[np.float64] | None, terms: Terms
+) -> str | None:
+    """Why rows have too few questions to be compared, or worth too few of equal weight; None where not."""
+    unit = np.arange(n_rows) if cluster is None else cluster
+    n_questions = n_rows if cluster is None else np.unique(cluster).size
+    worth = n_questions if weight is None else effective_clusters(unit, weight)
+    if worth >= MIN_COMMON_QUESTIONS * (1 - ROUNDING_TOLERANCE):
+        return None
+    of_weight = "" if weight is None else f", worth {format_count(worth)} of equal weight"
+    few = f"only {plural(n_questions, terms.question)} in common{of_weight}"
+    return f"{few}; at least {MIN_COMMON_QUESTIONS} are needed"
 
 
 def _with_corrected(
@@ -561,13 +576,15 @@ def _with_corrected(
     values: Mapping[str, Mapping[str, float]],
     datasets: Mapping[str, str | None],
     unpaired: Mapping[tuple[str, str], str],
+    runs: NDArray[np.intp],
 ) -> PairedComparison:
-    """The comparison, its p-values corrected for all pairs of a metric."""
+    """The comparison, its p-values corrected for all pairs of a metric; `runs`: number of each key's run."""
     pairs: dict[str, PairDifferences] = {}
     family_sizes: dict[str, int] = {}
     for metric, of_metric in tests.items():
         first, second, columns = of_metric.columns()
-        p_holm, family_sizes[metric] = _corrected(columns)
+        run_pair = np.sort((runs[first], runs[second]), axis=0)
+        p_holm, family_sizes[metric] = _corrected(columns, run_pair)
         pairs[metric] = PairDifferences(metric, of_metric.keys, first, second, columns, p_holm)
     return PairedComparison(values, datasets, pairs, family_sizes, unpaired)
 
@@ -607,16 +624,16 @@ def _columns_of(tests: Sequence[PairedTest]) -> NDArray[np.float64]:
     return np.array([astuple(test) for test in tests], np.float64).reshape(len(tests), 6).T
 
 
-def _corrected(tests: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def _corrected(tests: NDArray[np.float64], run_pair: NDArray[np.intp]) -> tuple[NDArray[np.float64], int]:
     """Each p corrected for all that are different (Holm), and how many those are.
 
-    Tests of the same values, such as those of two methods that judge one answer, share theirs. Equal values
-    cannot differ, so that they are no test at all.
+    Tests of the same two runs, shape (2, pairs), that have the same values share theirs, such as those of two
+    methods that judge one answer. Equal values cannot differ, so that they are no test at all.
     """
     difference, low, high, p, n_rows, _ = tests
     if not p.size:
         return p, 0
-    identity = np.stack((np.abs(difference), high - low, n_rows))
+    identity = np.stack((np.abs(difference), high - low, n_rows, *run_pair))
     order = np.lexsort(identity)
     is_new = np.append(True, (np.diff(identity[:, order], axis=1) != 0).any(axis=0))
     group = np.empty(p.size, np.intp)
@@ -627,11 +644,6 @@ def _corrected(tests: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     corrected = np.ones(p_of_group.size)
     corrected[is_test] = holm(p_of_group[is_test].tolist())
     return corrected[group], int(is_test.sum())
-
-
-def corrected_p_values(tests: Sequence[PairedTest]) -> tuple[float, ...]:
-    """Each p corrected for all that are different (Holm); tests of the same values share theirs."""
-    return tuple(_corrected(_columns_of(tests))[0].tolist())
 
 
 class _Side:
@@ -706,7 +718,9 @@ class _SidePairs:
 
 
 def _value_and_influence(metric: str, pairs: Pairs) -> tuple[float, NDArray[np.float64]]:
-    return METRICS[metric].value_and_influence(pairs.confidence.astype(np.float64), pairs.correct)
+    return METRICS[metric].value_and_influence(
+        pairs.confidence.astype(np.float64), pairs.correct, pairs.weight
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -745,7 +759,8 @@ def _test(metric: str, rows: _CommonPairs) -> PairedTest | None:
             METRICS[metric], rows.first.side_of_one_more(metric), rows.second.side_of_one_more(metric)
         )
     )
-    return paired_test(first - second, of_first - of_second, rows.cluster, one_more=one_more)
+    weight = rows.first.pairs.weight
+    return paired_test(first - second, of_first - of_second, rows.cluster, weight, one_more=one_more)
 
 
 class _Questions:
@@ -786,10 +801,10 @@ class _Questions:
         both = (used[0] >= 0) & (used[1] >= 0)
         cluster = self._cluster(one.run)
         cluster = None if cluster is None else cluster[rows[0][both]]
-        n_questions = int(both.sum()) if cluster is None else np.unique(cluster).size
-        if n_questions < MIN_COMMON_QUESTIONS:
-            raise Unavailable(_too_few_questions(n_questions, one.terms))
         here, there = (side.on(at[both]) for side, at in zip(sides, used, strict=True))
+        weight = common_weight(here.pairs.weight, there.pairs.weight)
+        if few := _too_few_questions(int(both.sum()), cluster, weight, one.terms):
+            raise Unavailable(few)
         same_answers = one.run is other.run and np.array_equal(here.pairs.correct, there.pairs.correct)
         return _CommonPairs(here, there, cluster, same_answers)
 
@@ -819,7 +834,6 @@ class _Questions:
         evidence = self._evidences[key]
         if not isinstance(evidence, AnswerEvidence):
             raise Unavailable("a token-level run has no questions to pair")
-        refuse_weights(evidence, "A paired difference")
         return evidence
 
     def _common_rows(self, first: AnswerRun, second: AnswerRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -858,15 +872,15 @@ class _Alike:
         self._sides = sides
         self._place = {key: place for place, key in enumerate(sides)}
         self._run = {key: id(side.run) for key, side in sides.items()}
-        self._known = {
-            metric: [side.value_and_influence(metric, None) for side in sides.values()] for metric in metrics
-        }
-        self._value = {
-            metric: np.array([value for value, _ in known]) for metric, known in self._known.items()
-        }
-        self._influence = {
-            metric: np.stack([influence for _, influence in known]) for metric, known in self._known.items()
-        }
+        self._n_questions = next(iter(sides.values())).n_pairs
+        self._value: dict[str, NDArray[np.float64]] = {}
+        self._squares: dict[str, NDArray[np.float64]] = {}
+        for metric in metrics:
+            values, influences = zip(
+                *(side.value_and_influence(metric, None) for side in sides.values()), strict=True
+            )
+            self._value[metric] = np.array(values)
+            self._squares[metric] = squared_distances(np.nan_to_num(np.stack(influences)))
         self._one_more = {
             metric: np.array([side.side_of_one_more(metric) for side in sides.values()]) for metric in metrics
         }
@@ -886,7 +900,7 @@ class _Alike:
         """Add the tests of one and each of several others, given with their places among all keys."""
         one, others = self._place[first], np.array([self._place[key] for key in second], np.intp)
         for metric, of_metric in tests.items():
-            value, influence = self._value[metric], self._influence[metric]
+            value = self._value[metric]
             if np.isnan(value[one]):
                 continue
             defined = ~np.isnan(value[others])
@@ -894,7 +908,8 @@ class _Alike:
             one_more = influences_of_one_more(
                 METRICS[metric], self._one_more[metric][one], self._one_more[metric][at]
             )
-            found = paired_tests(value[one] - value[at], influence[one] - influence[at], one_more)
+            squares = self._squares[metric][one, at]
+            found = paired_tests(value[one] - value[at], squares, one_more, self._n_questions)
             of_metric.add_block(place, np.array(places, np.intp)[defined], found)
 
 

@@ -42,9 +42,9 @@ from calib_core.results.best import (
 )
 from calib_core.results.columns import Column, Kind, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import Evidence, get_metric, kind_of, weights_refusal
+from calib_core.results.evidence import Evidence, get_metric, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by, judged_by_text
-from calib_core.results.recipe import recipe_text, scheme_text
+from calib_core.results.recipe import joint_rows_text, recipe_text, scheme_text
 from calib_core.results.run_names import count_models, name_with_model, short_run_names, size_families
 from calib_core.results.score import effective_scheme
 from calib_core.results.uncertainty import metric_interval
@@ -135,8 +135,6 @@ class ComparisonPoint:
         How accuracy and Brier score were made.
     missing : Missingness or None
         Accuracy of the rows without a confidence beside that of the others; None where no row lacks one.
-    weighted : bool
-        Whether its rows have weights.
     """
 
     key: str
@@ -155,7 +153,6 @@ class ComparisonPoint:
     judged: str
     recipe: str
     missing: Missingness | None
-    weighted: bool = False
 
     @property
     def terms(self) -> Terms:
@@ -263,7 +260,6 @@ def comparison_point(
             )
         ),
         missing=top.missingness,
-        weighted=top.weight is not None,
     )
 
 
@@ -684,7 +680,12 @@ class PlacedRuns:
             headline=comparison_headline(named_points, paired),
             remarks=tuple(_point_remarks(points, paired, available_methods)),
             recipe=_comparison_recipe(
-                points, (picture.x, picture.y), picture.scheme, self.judged_choice, paired
+                points,
+                (picture.x, picture.y),
+                picture.scheme,
+                self.judged_choice,
+                paired,
+                joint_rows_text(self.evidences.values()),
             ),
         )
 
@@ -816,6 +817,7 @@ def _comparison_recipe(
     scheme: Scheme,
     judged_choice: JudgedChoice,
     paired: PairedComparison,
+    rows: str,
 ) -> str:
     """ "accuracy (Wilson 95 %) against Brier (basic bootstrap …), top label, n=1000/1000"."""
     parts = [_axis_recipe(points, axis_index, id_, scheme) for axis_index, id_ in enumerate(axes)]
@@ -833,10 +835,10 @@ def _comparison_recipe(
     of_all = (
         f", {terms.accuracy} of all rows with an outcome" if any(point.missing for point in points) else ""
     )
-    weighted = ", weighted by column weight" if any(point.weighted for point in points) else ""
     judged = "" if judged_choice == "own" else f"all {judged_by_text(judged_choice)}, "
     label = "" if terms.of == "event" else "top label, "
-    return f"{' against '.join(parts)}, {label}{judged}{n}{weighted}{of_all}{best and f'; best: {best}'}"
+    rows = f", {rows}" if rows else ""
+    return f"{' against '.join(parts)}, {label}{judged}{n}{rows}{of_all}{best and f'; best: {best}'}"
 
 
 def _axis_recipe(points: Sequence[ComparisonPoint], axis_index: int, metric_id: str, scheme: Scheme) -> str:
@@ -880,8 +882,6 @@ def comparison_headline(points: Sequence[ComparisonPoint], paired: PairedCompari
         return f"{_few_rows_prefix(points)}{_one_point_clause(points[0])}."
     if paired.unpaired and not any(paired.pairs.values()):
         why = f"No two runs can be compared on the same {points[0].terms.questions}."
-        if any(point.weighted for point in points):
-            why = f"No two runs are compared: {weights_refusal('a paired difference')}"
         return f"{_few_rows_prefix(points)}{why}"
     ranks_accuracy = len({point.name for point in points}) > 1 and ACCURACY.id in paired.pairs
     metrics = (SKILL, ACCURACY.id) if ranks_accuracy else (SKILL,)

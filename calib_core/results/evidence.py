@@ -456,14 +456,11 @@ def weights_remark(n_used: int, n_effective: float) -> str:
 
     Examples
     --------
-    >>> weights_remark(100, 64.25)[:81]
+    >>> weights_remark(100, 64.25)
     'Rows are weighted by the column weight: 100 rows are worth 64.2 of equal weight.'
     """
-    return (
-        f"Rows are weighted by the column weight: {plural(n_used, 'row')} are worth "
-        f"{format_count(n_effective)} of equal weight. Differences between runs, methods or groups of such "
-        "rows are not tested."
-    )
+    worth = f"{plural(n_used, 'row')} are worth {format_count(n_effective)} of equal weight"
+    return f"Rows are weighted by the column weight: {worth}."
 
 
 def bins_all_classes(metric: Metric) -> bool:
@@ -525,7 +522,7 @@ class AnswerEvidence(Evidence):
     @cached_property
     def design_effect(self) -> float:
         """Design effect of the questions that are asked more than once."""
-        return design_effect(self.cluster)
+        return design_effect(self.cluster, self.weight)
 
     @cached_property
     def verdict(self) -> Verdict:

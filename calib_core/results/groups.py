@@ -44,7 +44,7 @@ from calib_core.results.changes import (
 )
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows
+from calib_core.results.evidence import AnswerEvidence, get_metric, restrict_rows, weights_refusal
 from calib_core.results.mmlu import mmlu_category
 from calib_core.results.run_names import model_stem, name_with_model, short_run_names
 from calib_core.results.score import effective_scheme, score
@@ -578,6 +578,9 @@ def groups_of_rows(
     series = {key: names[key] for key in evidences if key not in unavailable}
     groups = _with_q_values(_with_gap_intervals(measured))
     sentence_names = _names_with_models(series, evidences)
+    subheadline = groups_subheadline(group_by.title, groups)
+    if any(evidences[key].weight is not None for key in series):
+        subheadline += f" {weights_refusal('The comparison of a group with the other rows')}"
     return GroupResults(
         metric_id,
         scheme,
@@ -589,7 +592,7 @@ def groups_of_rows(
         unavailable,
         (),
         groups_headline(group_by.title, groups, sentence_names),
-        groups_subheadline(group_by.title, groups),
+        subheadline,
     ).sorted_by(order)
 
 

@@ -32,6 +32,7 @@ from calib_core.results.groups import (
     rest_help,
     row_groups,
 )
+from calib_core.results.recipe import joint_rows_text
 from calib_core.terms import TERMS, ProbabilityOf, Terms
 from calib_core.wording import format_points, plural, q_value_phrase
 
@@ -148,6 +149,8 @@ class HiddenGroups:
         Run key → why it was not scanned.
     of : {"answer", "event"}
         What the probabilities are of.
+    rows_text : str
+        As from `joint_rows_text`.
     """
 
     groups: tuple[HiddenGroup, ...]
@@ -158,6 +161,7 @@ class HiddenGroups:
     unpaired: tuple[str, ...]
     unavailable: Mapping[str, str]
     of: ProbabilityOf = "answer"
+    rows_text: str = ""
 
     @property
     def terms(self) -> Terms:
@@ -191,10 +195,11 @@ class HiddenGroups:
     @property
     def recipe(self) -> str:
         """How the numbers were made."""
+        rows = f", {self.rows_text}" if self.rows_text else ""
         return (
             f"each group against the other rows of its run, in strata of equal {self.terms.confidence} "
             f"(Cochran–Mantel–Haenszel; exact where few {self.terms.answers} vary); q: Benjamini–Hochberg "
-            f"over all groups tested, {plural(self.n_tried, 'group')}"
+            f"over all groups tested, {plural(self.n_tried, 'group')}{rows}"
         )
 
     @property
@@ -427,6 +432,7 @@ def hidden_groups(
         unpaired=tuple(dict.fromkeys(unpaired)),
         unavailable=unavailable,
         of=kind_of(evidences.values()),
+        rows_text=joint_rows_text(evidences[key] for key in scanned),
     )
 
 

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
 from calib_core.errors import Unavailable
 from calib_core.inference.pass_rate import PASS_RATE_TITLES
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
-from calib_core.results.evidence import run_weights, weights_refusal
 from calib_core.results.judge_agreement import MEASURE_TITLES, JudgeAgreement, judge_agreement
 from calib_core.results.judge_fairness import JudgeFairness, LabelsName, judge_fairness
-from calib_core.results.judge_labels import JudgeLabels, judge_labels
+from calib_core.results.judge_labels import JudgeLabels, judge_labels, refuse_weighted_labels
 from calib_core.results.judge_pass_rate import PassRates, judge_pass_rates
-from calib_core.runs import AnswerRun, Run
+from calib_core.runs import Run
 
 JUDGE_METRICS: Final[tuple[str, ...]] = (*MEASURE_TITLES, "pass_rate")
 """What `judge` computes, by id, in the order in which it is printed."""
@@ -169,8 +167,7 @@ def judge_result(
     Unavailable
         As `judge_labels` and `judge_agreement` say, and if nothing called `by` groups the rows.
     """
-    if isinstance(run, AnswerRun) and run_weights(run, np.arange(run.rows.height)) is not None:
-        raise Unavailable(weights_refusal("A judge's comparison with people"))
+    refuse_weighted_labels(run)
     labels = judge_labels(run, passing)
     whole = _result_of(labels, labels_name)
     if by is None:

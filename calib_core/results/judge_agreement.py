@@ -43,7 +43,7 @@ judge − people, and Krippendorff's α between people."""
 MEASURE_TITLES: Final[Mapping[MeasureId, str]] = MappingProxyType(
     {
         "agreement": "Agreement",
-        "constant": "A judge that always says the same",
+        "constant": "Always saying the same",
         "kappa": "Cohen's κ",
         "sensitivity": "Sensitivity",
         "specificity": "Specificity",
@@ -349,7 +349,7 @@ def judge_agreement(labels: JudgeLabels) -> JudgeAgreement:
     constant = JudgeMeasure(
         "constant",
         "labelled",
-        f"{MEASURE_TITLES['constant']}: {labels.names[most]}",
+        f"Always saying “{labels.names[most]}”",
         constant_agreement(human),
         None,
         human.size,

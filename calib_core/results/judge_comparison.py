@@ -24,7 +24,12 @@ from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.results.columns import Column, frame_of
 from calib_core.results.display import Displayable
 from calib_core.results.judge_agreement import MEASURE_TITLES, MeasureId
-from calib_core.results.judge_labels import JudgeLabels, judge_labels, label_form
+from calib_core.results.judge_labels import (
+    JudgeLabels,
+    judge_labels,
+    label_form,
+    refuse_weighted_labels,
+)
 from calib_core.runs import AnswerRun
 from calib_core.wording import format_percent, p_value_phrase, plural
 
@@ -74,6 +79,8 @@ class JudgeComparison(Displayable):
         Common labelled rows, and independent questions among them.
     only_first, only_second : int
         Rows on which only one of them agrees with people.
+    corrections : str
+        What tables of corrections changed; "" without one.
     """
 
     first: str
@@ -83,11 +90,13 @@ class JudgeComparison(Displayable):
     n_questions: int
     only_first: int
     only_second: int
+    corrections: str = ""
 
     @property
     def recipe(self) -> str:
         """How the judges were compared."""
-        return f"paired t over questions, one question that speaks for both added, n={self.n}"
+        corrected = f", {self.corrections}" if self.corrections else ""
+        return f"paired t over questions, one question that speaks for both added, n={self.n}{corrected}"
 
     @property
     def headline(self) -> str:
@@ -142,6 +151,8 @@ def compare_judges(first: AnswerRun, second: AnswerRun, passing: tuple[str, ...]
     Unavailable
         If the runs cannot be paired, or fewer than two rows are labelled by people and both judges.
     """
+    for run in (first, second):
+        refuse_weighted_labels(run)
     labels = judge_labels(first, passing), judge_labels(second, passing)
     rows = common_questions(first, second)[:2]
     places = tuple(_places(one, at) for one, at in zip(labels, rows, strict=True))
@@ -195,6 +206,7 @@ def compare_judges(first: AnswerRun, second: AnswerRun, passing: tuple[str, ...]
         n_questions,
         int(np.count_nonzero(hits[0] & ~hits[1])),
         int(np.count_nonzero(hits[1] & ~hits[0])),
+        "; ".join(dict.fromkeys(one.corrections for one in labels if one.corrections)),
     )
 
 

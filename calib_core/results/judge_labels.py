@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calib_core.advice import Advice, worded
 from calib_core.errors import Unavailable, shorten
 from calib_core.inference.clusters import cluster_numbers
+from calib_core.results.evidence import run_weights, weights_refusal
 from calib_core.runs import AnswerRun, Run
 from calib_core.wording import join_names, plural
 
@@ -189,6 +190,12 @@ class JudgeLabels:
 def has_judge(run: Run) -> bool:
     """Whether a run has labels of a judge."""
     return isinstance(run, AnswerRun) and run.has_columns("judge")
+
+
+def refuse_weighted_labels(run: Run) -> None:
+    """Raise Unavailable for rows with weights, which a judge's comparison with people counts alike."""
+    if isinstance(run, AnswerRun) and run_weights(run, np.arange(run.rows.height)) is not None:
+        raise Unavailable(weights_refusal("A judge's comparison with people"))
 
 
 def judge_labels(run: Run, passing: Sequence[str] = ()) -> JudgeLabels:

@@ -6,6 +6,7 @@ because ECE also falls for a method that always states the average.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -36,6 +37,7 @@ from calib_core.results.concentration import few_bins_warning
 from calib_core.results.display import Displayable
 from calib_core.results.evidence import AnswerEvidence, Evidence, restrict_rows, run_weights
 from calib_core.results.judged_answer import JudgedChoice, judged_by
+from calib_core.results.recipe import joint_rows_text
 from calib_core.results.score import score
 from calib_core.runs import AnswerRun
 from calib_core.terms import Terms, common_terms
@@ -139,6 +141,8 @@ class MethodsTable(Displayable):
     missing : Mapping[tuple[str, str], Missingness]
         (run, method) → how often rows without its confidence are right, where some lack one.
     order : MethodOrder
+    rows_text : str
+        As from `joint_rows_text`.
     """
 
     scheme: Scheme
@@ -154,6 +158,7 @@ class MethodsTable(Displayable):
     datasets: Mapping[str, str | None]
     missing: Mapping[tuple[str, str], Missingness] = field(default_factory=dict[tuple[str, str], Missingness])
     order: MethodOrder = "brier"
+    rows_text: str = ""
 
     @property
     def runs_with_cells(self) -> tuple[str, ...]:
@@ -285,6 +290,7 @@ def compare_methods(
             for evidence in evidences
             if (missing := evidence.missingness) is not None
         },
+        rows_text=joint_rows_text(itertools.chain(*evidences_by_run.values())),
     ).ordered(order)
 
 

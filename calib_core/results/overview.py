@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from calib_core.methods import METHODS
 from calib_core.metrics import METRICS
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import Evidence, RowUnit
-from calib_core.results.recipe import scheme_text
+from calib_core.results.recipe import joint_rows_text, scheme_text
 from calib_core.results.reliability import bin_table
 from calib_core.results.run_names import GivenName, short_run_names
 from calib_core.results.run_verdict import verdict_headline
@@ -50,6 +51,8 @@ class RunSummary:
         Name of the run among those of its data set, which it need not repeat.
     n_total, n_used : int
         Rows in the file, and those with a confidence and an outcome.
+    weighted : bool
+        Whether its rows have weights.
     unit : {"rows", "positions"}
     mean_confidence : float or None
         None, like accuracy, brier and ece, without rows.
@@ -71,6 +74,7 @@ class RunSummary:
     short_name: str
     n_total: int
     n_used: int
+    weighted: bool
     unit: RowUnit
     mean_confidence: float | None
     accuracy: float | None
@@ -180,6 +184,7 @@ def summarise_runs(runs: Mapping[str, Sequence[Evidence]]) -> Overview:
         recipe=_overview_recipe(
             next((one.tolerance for group in runs.values() for one in group), DEFAULT_TOLERANCE),
             common_terms(summary.terms for summary in by_default_method),
+            joint_rows_text(itertools.chain(*runs.values())),
         ),
     )
 
@@ -227,6 +232,7 @@ def run_summary(name: str, evidence: Evidence) -> RunSummary:
         short_name=name,
         n_total=evidence.n_total,
         n_used=evidence.n_used,
+        weighted=evidence.weight is not None,
         unit=evidence.unit,
         mean_confidence=evidence.mean_confidence,
         accuracy=evidence.accuracy,
@@ -246,11 +252,12 @@ def _with_q(summaries: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
     return tuple(replace(summary, q=q) for summary, q in zip(summaries, q_values, strict=True))
 
 
-def _overview_recipe(tolerance: float, terms: Terms) -> str:
+def _overview_recipe(tolerance: float, terms: Terms, rows: str) -> str:
     """How the numbers and verdicts of the list were made."""
     label = "" if terms.of == "event" else ", top label"
     return (
-        f"{terms.accuracy}; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}{label}; "
+        f"{terms.accuracy}; Brier; {METRICS['ece'].recipe_name}, {scheme_text(DEFAULT_SCHEME)}{label}"
+        f"{rows and f'; {rows}'}; "
         f"verdict: {verdict_recipe(tolerance, terms)}; q: Benjamini–Hochberg over the verdicts of the list, "
         f"counted up to {SIGNIFICANCE_LEVEL}"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
 from calib_core.results.evidence import Evidence
-from calib_core.wording import plural
+from calib_core.runs import AnswerRun
+from calib_core.wording import join_names, plural
 
 
 def scheme_text(scheme: Scheme, n_realised: int | None = None, swept_bins: Sequence[int] = ()) -> str:
@@ -44,6 +45,23 @@ def rows_text(evidence: Evidence, n_used: int | None = None) -> str:
         f"{plural(left_out, 'bad row')} left out" if left_out else None,
     ]
     return ", ".join(part for part in parts if part)
+
+
+def joint_rows_text(evidences: Iterable[Evidence]) -> str:
+    """What was done to rows of some of several runs, for a recipe they share: corrections, and weights.
+
+    "with corrections fixes.csv: 12 left out, 7 corrected, weighted by column weight"; "" for neither. Where
+    runs were corrected unalike, only the tables are named.
+    """
+    evidences = tuple(evidences)
+    runs = [evidence.run for evidence in evidences]
+    corrections = [run.corrections for run in runs if isinstance(run, AnswerRun) and run.corrections]
+    parts = [*dict.fromkeys(one.recipe for one in corrections)]
+    if len(parts) > 1:
+        parts = [f"with corrections {join_names([*dict.fromkeys(one.file for one in corrections)])}"]
+    if any(evidence.weight is not None for evidence in evidences):
+        parts.append("weighted by column weight")
+    return ", ".join(parts)
 
 
 def labels_text(evidence: Evidence, metric: Metric | None = None) -> str | None:

@@ -150,6 +150,7 @@ class Reliability(Displayable):
             if self.pair_unit == "sampled answers"
             else Column("count", "n", "count")
         )
+        worth = Column("effective", "Worth", "number", "So many rows of equal weight.", digits=1)
         interval = Column(
             "accuracy_low", "95 %", "share", f"Of the {terms.accuracy}.", upper="accuracy_high", digits=share
         )
@@ -157,6 +158,7 @@ class Reliability(Displayable):
             Column("percent", "Says", help=f"The {terms.confidences} in the bin, in percent."),
             Column("interval", "Bin"),
             count,
+            *((worth,) if "effective" in self.table.columns else ()),
             Column(
                 "confidence",
                 terms.confidence_title,

@@ -292,7 +292,7 @@ def _formula_interval(
         pairs.correct,
         evidence.cluster,
         pairs.weight,
-        sums=evidence.sums_for(metric, scheme),
+        sums=evidence.sums if metric.needs == "pairs" else evidence.class_sums_for(metric),
     )
     text = f"DeLong t 95 % on the logit scale over {unit_text}"
     return None if ends is None else Interval(*ends, 0, 0, text)
@@ -415,10 +415,11 @@ def _mean_interval(
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
     n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
     total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
-    added = _extreme_means(metric, evidence.pairs)
+    most = evidence.length_of_scale if metric.required_sums == "distances" else metric.high
+    added = _extreme_means(replace(metric, high=most), evidence.pairs)
     low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
-    high = high if metric.high is None else min(high, metric.high)
+    high = high if most is None else min(high, most)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
 
 
@@ -483,8 +484,6 @@ def paired_difference(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    for evidence in (one for pair in evidence_pairs for one in pair):
-        refuse_weights(evidence, "A paired difference")
     sides, keys = _pair_by_question(evidence_pairs, metric, scheme)
     terms = sides[0][0].terms
     distinct = pl.concat(keys).unique(maintain_order=True)
@@ -499,6 +498,8 @@ def paired_difference(
         )
     if metric.interval_method == "directional":
         return _directional_difference(sides, clusters_by_pair, metric, scheme, distinct.len(), seed)
+    for evidence in (one for pair in evidence_pairs for one in pair):
+        refuse_weights(evidence, f"The bootstrap of a difference of {metric.title_in_sentence}")
     weighted_metrics = [
         (
             _weighted_metric(first, metric, scheme, clusters),
@@ -556,7 +557,6 @@ def difference_on_same_rows(
     """
     metric = get_metric(metric_id)
     scheme = effective_scheme(metric, scheme or Scheme())
-    refuse_weights(first, "A paired difference")
     one, other = first.confidences.pairs, second.confidences.pairs
     if not (np.array_equal(one.rows, other.rows) and np.array_equal(one.correct, other.correct)):
         raise ValueError("the two confidences are not of the same answers")
@@ -580,13 +580,14 @@ def _mean_difference(
 ) -> PairedDifference:
     """The paired difference of a mean, by Student's t over questions."""
     values: list[float] = []
-    errors = np.zeros(n_questions)
+    errors, size = np.zeros(n_questions), np.zeros(n_questions)
     for (first, second), cluster in zip(sides, clusters_by_pair, strict=True):
         totals = [_totals_and_weights(one, metric, cluster, n_questions) for one in (first, second)]
         means = [float(total.sum() / weight.sum()) for total, weight in totals]
         values.append(means[1] - means[0])
         for sign, mean, (total, weight) in zip((-1, 1), means, totals, strict=True):
             errors += sign * (total - mean * weight) / weight.sum()
+            size += weight / weight.sum()
     value, terms = float(np.mean(values)), sides[0][0].terms
     if not np.isfinite(value):
         raise Unavailable(f"{metric.title} is not defined on the {terms.questions} both runs share.")
@@ -604,7 +605,7 @@ def _mean_difference(
     ]
     one_more = float(np.mean(influences)) if may_differ else 0.0
     # Errors of a mean over questions are its deviations over their number.
-    test = paired_test(value, errors / len(sides) * n_questions, one_more=one_more)
+    test = paired_test(value, errors / len(sides) * n_questions, weight=size, one_more=one_more)
     low, high = _within_range(metric, (test.low, test.high))
     text = f"t interval 95 % over questions{', one that speaks for both added' if one_more else ''}"
     return PairedDifference(value, low, high, test.p, n_questions, len(sides), 0, 0, text)
@@ -644,7 +645,7 @@ def influences_of_one_more(metric: Metric, first: float, second: NDArray[np.floa
 def side_of_one_more(metric: Metric, pairs: Pairs) -> float:
     """What `influence_of_one_more` needs to know of one side: how far its mean can move, or its accuracy."""
     if metric.pair_term is None:
-        return float(pairs.correct.mean())
+        return float(np.average(pairs.correct, weights=pairs.weight))
     least, most = _extreme_means(metric, pairs) or (0.0, 0.0)
     return most - least
 
@@ -659,7 +660,11 @@ def _directional_difference(
 ) -> PairedDifference:
     """The paired difference of a sum of |gap| over bins, by the directional delta method over questions."""
     terms = sides[0][0].terms
-    if min(map(effective_clusters, clusters_by_pair)) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
+    worth = [
+        effective_clusters(cluster, common_weight(first.weight, second.weight))
+        for (first, second), cluster in zip(sides, clusters_by_pair, strict=True)
+    ]
+    if min(worth) < MIN_QUESTIONS_OVER_BINS * (1 - ROUNDING_TOLERANCE):
         raise Unavailable(
             f"Only {plural(n_questions, terms.question)} in common; a difference of "
             f"{metric.title_in_sentence} needs {MIN_QUESTIONS_OVER_BINS}."
@@ -682,6 +687,23 @@ def _directional_difference(
     return PairedDifference(
         value, low, high, float(p_values[0]), n_questions, len(sides), DIFFERENCE_DRAWS, seed, text
     )
+
+
+def common_weight(
+    first: NDArray[np.float64] | None, second: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """The weights of rows that two share, whatever the unit of each; None where all count alike.
+
+    Raises
+    ------
+    Unavailable
+        If one of them weighs a row more than the other does: their difference would be one of weights, too.
+    """
+    if first is None and second is None:
+        return None
+    if first is None or second is None or not np.allclose(first / first.sum(), second / second.sum()):
+        raise Unavailable("The runs give the same questions different weights (column weight).")
+    return first
 
 
 def _within_range(metric: Metric, ends: tuple[float, float]) -> tuple[float, float]:
@@ -746,6 +768,7 @@ def _pair_by_question(
                 f"{first.run.label} and {second.run.label} share no usable {first.terms.question}."
             )
         sides.append((restrict_rows(first, at_first[usable]), restrict_rows(second, at_second[usable])))
+        _ = common_weight(sides[-1][0].weight, sides[-1][1].weight)
         repeated = repeated_question_keys(first.run)
         question_keys = (
             question_keys if repeated is None else repeated.gather(pl.Series(at_first, dtype=pl.UInt32))

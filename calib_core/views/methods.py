@@ -209,12 +209,13 @@ def names_in_datasets(infos: Mapping[str, RunInfo], titles: Mapping[str, str]) -
 def methods_recipe(result: MethodsTable) -> str:
     """How all numbers were computed."""
     row_rule = "common to the methods of a run" if result.row_choice == "common" else "each method's own"
+    rows = f", {result.rows_text}" if result.rows_text else ""
     judged = "" if result.judged_choice == "own" else f"; all {judged_by_text(result.judged_choice)}"
     tested = [recipe for paired in result.paired.values() if (recipe := paired_recipe(paired, "brier"))]
     best = (
         f"; best: {tested[0]}" if len(set(tested)) == 1 else "; best: paired t, Holm by run" if tested else ""
     )
-    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}{judged}{best}"
+    return f"Brier; ECE-L1, {scheme_text(result.scheme)}; rows: {row_rule}{rows}{judged}{best}"
 
 
 def methods_legend(result: MethodsTable) -> list[str]:

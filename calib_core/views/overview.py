@@ -56,7 +56,8 @@ def _overview_row(run_summary: RunSummary, terms: Terms) -> dict[str, object]:
         "Method": METHODS[run_summary.method].heading,
         "Verdict": run_summary.marked_verdict,
         "q": run_summary.q_text or NO_VALUE,
-        "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}",
+        "Rows used / total": f"{run_summary.n_used:,} / {run_summary.n_total:,}"
+        f"{', weighted' if run_summary.weighted else ''}",
         terms.accuracy_title: format_percent(run_summary.accuracy),
         f"Mean {terms.confidence}": format_percent(run_summary.mean_confidence),
         "Brier": format_number(run_summary.brier),

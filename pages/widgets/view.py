@@ -37,7 +37,7 @@ from pages.widgets.verdicts import CHIP_PADDING, verdict_cells
 
 MAX_PANELS_PER_ROW: Final = 3
 
-MIN_PANEL_WIDTH: Final = 330
+MIN_PANEL_WIDTH: Final = 320
 """Width in pixels below which a panel gets a row of its own."""
 
 MIN_PANEL_WIDTH_BESIDE: Final = 430

@@ -278,9 +278,9 @@ def test_every_source_in_the_mathematics_is_a_reference_with_a_link() -> None:
     cited = re.findall(r"([A-ZÀ-Ž][\w’'-]*)(?:, [A-ZÀ-Ž][\w-]*(?: [A-Z]\w+)?)*(?: et al\.)? (\d{4})", sources)
     assert len(cited) > 50
     assert sorted(set(cited) - {(author, year) for author, year, _ in references}) == []
-    # A book, a chapter and two papers of conferences have neither DOI nor arXiv number.
+    # Some books, chapters and papers have neither DOI nor arXiv number.
     unlinked = [(author, year) for author, year, rest in references if "](http" not in rest]
-    assert unlinked == [("Elkan", "2001"), ("Kish", "1965"), ("Platt", "1999"), ("Zadrozny", "2001")]
+    assert [author for author, _ in unlinked] == ["Bell", "Elkan", "Kish", "Platt", "Zadrozny"]
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,8 @@ class ServerOptions:
             *([f"--server.baseUrlPath={self.base_path.strip('/')}"] if self.base_path else []),
             *(["--server.headless=true"] if self.headless else []),
             *(_public_name(self.host) if self.host else _no_public_name(self.address)),
+            # Within a page of another site, browsers send the cookie for uploads only if it is so marked.
+            *(["--server.xsrfCookieSameSite=none"] if self.frames and self.host else []),
         ]
 
 

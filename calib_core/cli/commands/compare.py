@@ -36,6 +36,7 @@ from calib_core.results.comparison import (
 )
 from calib_core.results.evidence import Evidence, kind_of
 from calib_core.results.judged_answer import JudgedChoice, judged_by
+from calib_core.results.recipe import joint_rows_text
 from calib_core.runs import Run
 from calib_core.views.comparison import comparison_view
 from calib_core.wording import as_clause
@@ -178,7 +179,10 @@ def _print_pairs(
         for pair in pairs
     ]
     if not as_json and (are_paired or not comparison.unpaired):
-        recipes = {metric: paired_recipe(comparison, metric) for metric in metrics}
+        rows = joint_rows_text(evidences.values())
+        recipes = {
+            metric: ", ".join(filter(None, (paired_recipe(comparison, metric), rows))) for metric in metrics
+        }
         ResultPrinter().print_pairs(comparison, names, recipes)
     return runner.finish(elements, as_json=as_json)
 

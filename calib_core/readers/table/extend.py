@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ _SUFFIXES: Final[Mapping[ContentKind, tuple[str, ...]]] = {
     "parquet": (".parquet",),
 }
 _N_FIRST_RECORDS: Final = 100
+_DECIMAL: Final = re.compile(r"[-+]?\d+([.,])\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +84,21 @@ class ExtensibleTable:
     def _text(self, name: str, values: Mapping[int, float]) -> bytes:
         content = self.head.content
         dialect = _dialect(self.head)
-        records, _ = dialect.records(content)
+        records = [record for record in dialect.records(content)[0] if not is_blank_record(record)]
+        marks = {
+            found[1] for record in records for cell in record if (found := _DECIMAL.fullmatch(cell.strip()))
+        }
+        point = "," if marks == {","} and dialect.may_have_decimal_commas else "."
         output = io.StringIO()
         line_end = "\r\n" if b"\r\n" in content.read(0, 2**16) else "\n"
         writer = csv.writer(output, delimiter=dialect.delimiter, lineterminator=line_end)
-        number = -1
-        for record in records:
-            if is_blank_record(record):
-                continue
-            number += 1
+        for number, record in enumerate(records):
             if number == 0:
                 self._refuse_repeated(name, [cell.strip() for cell in record])
                 writer.writerow([*record, name])
             else:
                 value = values.get(number)
-                writer.writerow([*record, "" if value is None else repr(value)])
+                writer.writerow([*record, "" if value is None else repr(value).replace(".", point)])
         return output.getvalue().encode("utf-8")
 
     def _json_lines(self, name: str, values: Mapping[int, float]) -> bytes:

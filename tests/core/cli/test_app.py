@@ -56,7 +56,7 @@ def test_the_server_is_told_where_and_for_whom_it_serves(call: Call, monkeypatch
         "--server.address=0.0.0.0", "--server.baseUrlPath=calib", "--server.headless=true",
         "--server.allowedHosts=127.0.0.1", "--server.allowedHosts=localhost",
         "--server.allowedHosts=calib.example.org", "--browser.serverAddress=calib.example.org",
-        "--browser.serverPort=443",
+        "--browser.serverPort=443", "--server.xsrfCookieSameSite=none",
     ]  # fmt: skip
     for everywhere in ("0.0.0.0", "::"):  # noqa: S104  Streamlit would ask elsewhere for a name to print
         call("app", "--address", everywhere)

@@ -32,6 +32,16 @@ def test_recipes_say_that_corrections_were_applied(
     assert "Corrections from fixes.csv: 1 question left out, 1 corrected. By given:" in answer.err
 
 
+def test_paired_differences_say_so(
+    tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers, fixes = files
+    other = write(tmp_path, "other.csv", ANSWERS.replace(",0.9", ",0.6"))
+    answer = make_caller(capsys)("compare", answers, other, "--pairs", "--corrections", fixes)
+    assert answer.code == 0, answer.err
+    assert " ".join(answer.out.split()).count(RECIPE) == 3
+
+
 def test_score_has_the_numbers_before(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     call, (answers, fixes) = make_caller(capsys), files
     words = ("--metric", "accuracy", "--json")

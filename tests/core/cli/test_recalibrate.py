@@ -134,6 +134,22 @@ def test_the_rows_that_came_in_come_back_with_one_more_column(
     assert "has a column 'confidence.recalibrated' already" in answer.err
 
 
+@pytest.mark.parametrize(("note", "point"), [("x", ","), ("1.5", ".")])
+def test_the_new_column_has_the_decimal_commas_of_the_file(
+    note: str, point: str, call: Call, quiz: Path, tmp_path: Path
+) -> None:
+    written, rows = tmp_path / "map.json", tmp_path / "rows.csv"
+    assert call("recalibrate", quiz, "-o", written).code == 0
+    table = write(tmp_path, "table.csv", f"id;confidence;note\ns;0,9;{note}\nt;;\n")
+    options = ("--map", "confidence=confidence:comma", "--apply", written)
+    assert call("recalibrate", table, *options, "-o", rows).code == 0
+    header, first, last = rows.read_text(encoding="utf-8").splitlines()
+    value = calib_core.RecalibrationMap.from_json(written.read_text(encoding="utf-8"))(0.9)
+    assert header == "id;confidence;note;confidence.recalibrated"
+    assert first == f"s;0,9;{note};{str(float(value)).replace('.', point)}"
+    assert last == "t;;;"
+
+
 def test_rows_of_a_table_are_written_as_they_came_or_not_at_all(
     call: Call, quiz: Path, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from itertools import product
 from typing import Any, Final, cast
@@ -208,21 +209,77 @@ def test_what_is_not_defined() -> None:
 
 
 def test_added_rows_of_five_labels_disagree_as_much_as_agree() -> None:
-    """Half a row of four each way of two labels; of five, near labels and frequent ones differ most often."""
+    """Half a row each way; of five labels, near ones and frequent ones differ most often."""
     two = _added_rows(np.array([[90.0, 3], [2, 5]]), UNWEIGHTED)
-    assert two == pytest.approx(np.ones((2, 2)))
+    assert two == pytest.approx(np.full((2, 2), 0.25))
     table = np.diag([1.0, 1, 1, 7, 90])
     for weights in ("none", "linear", "quadratic"):
         disagreement = kappa_weights(np.arange(5.0), cast("KappaWeights", weights))
         added = _added_rows(table, disagreement)
-        assert np.trace(added) == pytest.approx(2)
-        assert added.sum() == pytest.approx(4)
-        assert np.diag(added) == pytest.approx(np.full(5, 0.4))
+        assert np.trace(added) == pytest.approx(0.5)
+        assert added.sum() == pytest.approx(1)
+        assert np.diag(added) == pytest.approx(np.full(5, 0.1))
         # Σ p is 1, and 1/5 is added to each: (.07 + .2)(.9 + .2) against (.01 + .2)².
         ratio = added[3, 4] / added[0, 1] / (0.27 * 1.1 / 0.21**2)
         assert ratio == pytest.approx(1)
         assert added[0, 1] / added[0, 2] == pytest.approx(disagreement[0, 2] / disagreement[0, 1])
     assert _added_rows(table, None) == pytest.approx(added)
+
+
+@pytest.mark.parametrize(("weights", "n_added"), [("none", 4), ("linear", 4), ("quadratic", 2)])
+def test_squared_distances_have_the_scale_of_fishers_z(weights: KappaWeights, n_added: int) -> None:
+    """By the centre and the spread of the table with its added rows."""
+    random = np.random.default_rng(6)
+    human = random.integers(0, 5, 80)
+    judge = np.clip(human + random.integers(-1, 2, 80), 0, 4)
+    disagreement = kappa_weights(np.arange(1.0, 6.0), weights)
+    found = cohen_kappa(judge, human, disagreement)
+    assert found is not None
+    assert found.interval is not None
+    table = confusion(judge, human, 5).astype(float)
+    table += n_added * _added_rows(table, disagreement)
+    n = table.sum()
+    observed = (disagreement * table).sum() / n
+    first, second = table.sum(axis=1) / n, table.sum(axis=0) / n
+    expected = first @ disagreement @ second
+    centre = 1 - observed / expected
+    of_pair = (disagreement @ second)[:, None] + (first @ disagreement)[None, :] - 2 * expected
+    influence = -(disagreement - observed) / expected + observed / expected**2 * of_pair
+    half = t_975(79) * math.sqrt((table * influence**2).sum()) / n
+    ends = (centre - half, centre + half)
+    if weights == "quadratic":
+        z, half = math.atanh(centre), half / (1 - centre**2)
+        ends = (math.tanh(z - half), math.tanh(z + half))
+    assert found.interval == pytest.approx(ends)
+
+
+def test_of_repeated_questions_the_interval_lies_about_the_centre() -> None:
+    random = np.random.default_rng(7)
+    human = np.repeat(random.integers(0, 5, 60), 2)
+    judge = np.clip(human + random.integers(-1, 2, 120), 0, 4)
+    found = cohen_kappa(judge, human, kappa_weights(np.arange(5.0), "quadratic"), np.arange(120) // 2)
+    assert found is not None
+    assert found.interval is not None
+    disagreement = kappa_weights(np.arange(5.0), "quadratic")
+    table = confusion(judge, human, 5).astype(float)
+    table += 4 * _added_rows(table, disagreement)
+    expected = table.sum(axis=1) @ disagreement @ table.sum(axis=0) / table.sum()
+    centre = 1 - (disagreement * table).sum() / expected
+    assert sum(found.interval) / 2 == pytest.approx(centre)
+
+
+def test_of_two_labels_all_weights_and_levels_have_one_interval() -> None:
+    random = np.random.default_rng(8)
+    human = random.integers(0, 2, 60)
+    judge = np.where(random.random(60) < 0.2, 1 - human, human)
+    all_weights: tuple[KappaWeights, ...] = ("none", "linear", "quadratic")
+    kappas = [cohen_kappa(judge, human, kappa_weights(np.arange(2.0), one)) for one in all_weights]
+    levels: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
+    alphas = [krippendorff_alpha(np.stack([judge, human], axis=1), np.arange(2.0), one) for one in levels]
+    for found in (kappas, alphas):
+        first, *others = [one.interval for one in found if one is not None and one.interval is not None]
+        assert len(others) == 2
+        assert all(other == pytest.approx(first) for other in others)
 
 
 def test_the_influence_on_alpha_is_the_derivative() -> None:

@@ -12,7 +12,12 @@ import polars as pl
 import pytest
 
 from calib_core.edges import Scheme
-from calib_core.inference.clusters import cluster_numbers, clustered_inflation, repeated_question_keys
+from calib_core.inference.clusters import (
+    cluster_numbers,
+    clustered_inflation,
+    repeated_question_keys,
+    sum_variance,
+)
 from calib_core.results.abstention import abstention_curve
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.overview import run_summary
@@ -61,6 +66,44 @@ def test_copies_of_a_question_add_no_information(metric: str) -> None:
     assert together.high - together.low > 1.3 * (unclustered.high - unclustered.low)
     assert "60 questions, some repeated" in together.interval_method
     assert "repeated" not in unclustered.interval_method
+
+
+@pytest.mark.parametrize(
+    ("tenths", "residuals", "of_two_parts", "is_larger"),
+    [
+        ((1, 1, 2, 6), (-1, 0, 3, -2), (True, True), True),
+        ((1, 1, 2, 6), (-3, -3, 2, 4), (True, False), True),
+        ((1, 2, 3, 4), (0, -2, 3, -1), (False, True), True),
+        ((1, 1, 2, 6), (-3, -2, -2, 7), (True, True), False),
+    ],
+)
+def test_the_variance_of_a_sum_in_exact_fractions(
+    tenths: tuple[int, ...], residuals: tuple[int, ...], of_two_parts: tuple[bool, bool], *, is_larger: bool
+) -> None:
+    """The jackknife's, or where it is larger what all sizes say: a Σ h + b Σ h², over 1 − Σ h²."""
+    shares = [Fraction(one, 10) for one in tenths]
+    n, pairs = len(shares), list(zip(residuals, shares, strict=True))
+    jackknife = Fraction(n - 1, n) * sum((r / (1 - h)) ** 2 for r, h in pairs)
+    rows, means = sum(r**2 / h for r, h in pairs), sum(r**2 / h**2 for r, h in pairs)
+    a = (means - n * rows) / (sum(1 / h for h in shares) - n * n)
+    b = rows - n * a
+    assert (a > 0, b > 0) == of_two_parts
+    a, b = (a, b) if min(a, b) > 0 else (Fraction(0), rows) if b > 0 else (rows / n, Fraction(0))
+    squares = sum(h * h for h in shares)
+    of_all = (a + b * squares) / (1 - squares)
+    assert (of_all > jackknife) == is_larger
+    found = sum_variance(np.array(residuals, float), np.array(tenths) / 10)
+    assert found == pytest.approx(float(max(jackknife, of_all)))
+
+
+def test_the_variance_of_a_sum_does_not_rest_on_one_large_cluster() -> None:
+    """A cluster with half of the rows lies at the mean by chance; the others show how alike rows are."""
+    residual, share = np.array([0.0, *[1.0, -1.0] * 10]), np.array([0.5, *[0.025] * 20])
+    jackknife = 20 / 21 * 20 / 0.975**2
+    assert sum_variance(residual, share) > 2 * jackknife
+    assert sum_variance(np.append(residual, 0.0), np.append(share, 0.0)) == sum_variance(residual, share)
+    equal = np.array([1.0, -2.0, 3.0, -2.0])
+    assert sum_variance(equal, np.full(4, 0.25)) == pytest.approx(4 / 3 * 18)
 
 
 def test_clustered_inflation_in_exact_fractions() -> None:

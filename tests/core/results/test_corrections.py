@@ -21,7 +21,12 @@ from calib_core.metrics import METRICS
 from calib_core.readers.merged_runs import merge_runs
 from calib_core.results.corrections import correction_effect
 from calib_core.results.evidence import AnswerEvidence, gather_evidence, survey_methods
+from calib_core.results.hidden_groups import hidden_groups
+from calib_core.results.judge_comparison import compare_judges
+from calib_core.results.methods_table import compare_methods
+from calib_core.results.overview import summarise_runs
 from calib_core.runs import AnswerRun
+from calib_core.views.methods import methods_recipe
 from core.cli_calls import write
 from core.readers.lm_eval_logs import choice_record, write_log
 from fixture_files import FIXTURES
@@ -190,6 +195,36 @@ def test_a_run_says_what_was_changed_and_its_recipe_does() -> None:
     assert effect.accuracy_before == float(Fraction(3, 5))
     assert effect.accuracy == 1.0
     assert pickle.loads(pickle.dumps(run)) == run  # noqa: S301  made above
+
+
+def test_joint_recipes_say_what_was_corrected() -> None:
+    rows = [
+        row | {"id": f"q{at}", "kind": "xy"[at % 2], "confidence": 0.1 + at % 8 / 10}
+        for at, row in enumerate(ANSWERS * 20)
+    ]
+    fixes = [{"id": "q1", "answer": "A"}, {"id": "q4", "leave_out": "yes"}]
+    first, second, plain = load(rows, fixes), load(rows, fixes), load(rows)
+    recipe = ", with corrections corrections: 1 left out, 1 corrected"
+    assert recipe in cc.compare([first, second]).recipe
+    assert "corrections" not in cc.compare([plain, plain]).recipe
+    evidences = {name: gather_evidence(run, "given") for name, run in (("a", first), ("b", second))}
+    assert recipe in hidden_groups(evidences).recipe
+    assert recipe in methods_recipe(compare_methods({name: [one] for name, one in evidences.items()}))
+    assert f"; {recipe[2:]}; " in summarise_runs({name: (one,) for name, one in evidences.items()}).recipe
+    other = load(rows, [*fixes, {"id": "q6", "leave_out": 1}])
+    assert ", with corrections corrections" in cc.compare([first, other]).recipe
+    assert "left out" not in cc.compare([first, other]).recipe
+
+
+def test_a_comparison_of_judges_says_what_was_corrected() -> None:
+    rows = [
+        {"id": f"q{at}", "judge": "pass" if at % 3 else "fail", "human": "pass" if at % 4 else "fail"}
+        for at in range(60)
+    ]
+    first, second = load(rows, [{"id": "q1", "leave_out": 1}]), load(rows)
+    recipe = compare_judges(first, second).recipe
+    assert recipe.endswith("n=59, with corrections corrections: 1 left out, 0 corrected")
+    assert compare_judges(second, second).recipe.endswith("n=60")
 
 
 def test_without_corrections_there_is_no_effect() -> None:

@@ -420,6 +420,15 @@ def test_the_better_of_two_judges() -> None:
     assert (same.only_first, same.only_second) == (0, 0)
 
 
+def test_judges_of_weighted_rows_are_not_compared() -> None:
+    run, plain = judged(weight=[1.0, 2.0] * 300), judged()
+    for pair in ((run, plain), (plain, run)):
+        with pytest.raises(Unavailable, match="counts every row alike, and these rows have weights"):
+            compare_judges(*pair)
+    with pytest.raises(Unavailable, match="these rows have weights"):
+        calib_core.judge(run)
+
+
 def test_few_common_rows_compare_no_judges() -> None:
     run = small(["pass", "fail"] * 10, ["pass", "fail"] * 10)
     found = compare_judges(run, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from calib_core.inference.directional import (
     directional_contrasts,
 )
 from calib_core.inference.intervals import coverage_note, wilson_interval
-from calib_core.inference.paired_test import PairedTest
+from calib_core.inference.paired_test import PairedTest, squared_distances
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.results import best, uncertainty
@@ -422,7 +422,7 @@ def many_evidences() -> dict[str, AnswerEvidence]:
 
 
 @pytest.mark.parametrize("left_out", [(), ("8", "10"), ("7", "8", "9", "10", "partial")])
-def test_pairs_at_once_have_the_bits_of_pairs_one_by_one(
+def test_pairs_at_once_have_the_numbers_of_pairs_one_by_one(
     left_out: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evidences = {key: one for key, one in many_evidences().items() if key not in left_out}
@@ -442,15 +442,18 @@ def test_pairs_at_once_have_the_bits_of_pairs_one_by_one(
     assert expected.family_sizes == found.family_sizes
     assert expected.unpaired == found.unpaired
     for metric, pairs in expected.pairs.items():
-        assert [*found.pairs[metric]] == [*pairs]  # every number the same, in the same order
+        for one, other in zip(found.pairs[metric], pairs, strict=True):
+            assert (one.first, one.second, one.clear) == (other.first, other.second, other.clear)
+            numbers = [(*astuple(pair.test), pair.p_holm) for pair in (one, other)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
         assert found.best_sets(metric) == expected.best_sets(metric)
         assert found.question_counts(metric) == sorted({pair.test.n_clusters for pair in pairs})
-        for pair in pairs:
+        for pair in found.pairs[metric]:
             assert found.pair(metric, pair.first, pair.second) == pair
             assert found.pair(metric, pair.second, pair.first) == pair.reversed()
 
 
-def test_equal_tests_are_corrected_as_one() -> None:
+def test_equal_tests_of_two_runs_are_corrected_as_one() -> None:
     tests = [
         PairedTest(0.1, 0.0, 0.2, 0.04, 50, 50),
         PairedTest(-0.1, -0.2, 0.0, 0.04, 50, 50),
@@ -458,8 +461,21 @@ def test_equal_tests_are_corrected_as_one() -> None:
         PairedTest(0.2, 0.1, 0.3, 0.01, 50, 50),
         PairedTest(0.2, 0.1, 0.3, 0.02, 60, 60),
     ]
-    assert best.corrected_p_values(tests) == (0.04, 0.04, 1.0, 0.03, 0.04)
-    assert best.corrected_p_values([]) == ()
+    columns, same = best._columns_of(tests), np.zeros((2, 5), np.intp)
+    p, n_tests = best._corrected(columns, same)
+    assert (p.tolist(), n_tests) == ([0.04, 0.04, 1.0, 0.03, 0.04], 3)
+    p, n_tests = best._corrected(columns, np.stack((same[0], np.arange(5))))  # as high by chance
+    assert (p.tolist(), n_tests) == ([0.08, 0.08, 1.0, 0.04, 0.06], 4)
+    assert best._corrected(columns[:, :0], same[:, :0])[1] == 0
+
+
+def test_squared_distances_of_equal_rows_and_of_nearly_equal_ones() -> None:
+    rows = np.random.default_rng(3).standard_normal((40, 203))
+    rows[7], rows[8], rows[9] = rows[30], rows[30], rows[30]
+    rows[9, 5] += 1e-9
+    squares, expected = squared_distances(rows), ((rows[:, None] - rows) ** 2).sum(axis=2)
+    assert squares == pytest.approx(expected, rel=1e-10)
+    assert (squares[7] == squares[8]).all()
 
 
 def test_a_difference_in_accuracy_counts_a_question_more_for_each_run() -> None:
@@ -632,7 +648,7 @@ def test_coverage_is_stated_as_simulated() -> None:
         assert f"{shares} of data sets for {metric.name}" in coverage_note((id_,))
 
 
-@pytest.mark.parametrize("metric", ["brier_skill", "aurc"])
+@pytest.mark.parametrize("metric", ["brier_skill", "aurc", "log_loss"])
 def test_intervals_that_hold_too_little_are_not_shown_and_say_how_little(metric: str) -> None:
     measured = (Path(__file__).parents[3] / "benchmarks" / "interval_coverage.md").read_text(encoding="utf-8")
     (shares,) = re.findall(rf"^{metric}: (\d+ to \d+ %)\.$", measured, re.MULTILINE)

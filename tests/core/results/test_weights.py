@@ -23,9 +23,13 @@ from calib_core.inference.clusters import clustered_inflation
 from calib_core.inference.intervals import share_interval
 from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
+from calib_core.results.best import compare_on_same_rows, compare_pairs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
-from calib_core.results.uncertainty import metric_interval
+from calib_core.results.methods_table import compare_methods
+from calib_core.results.overview import summarise_runs
+from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import AnswerRun, Run
+from calib_core.views.methods import methods_recipe
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.55, 0.9, 1.0]), st.booleans(), st.integers(1, 6)),
@@ -268,15 +272,134 @@ def test_what_counts_rows_alike_is_refused(what: str) -> None:
         REFUSED[what](weighted())
 
 
-def test_comparisons_give_numbers_and_no_differences() -> None:
-    one, other = weighted(), weighted()
-    shown = calib_core.compare([one, other])
-    assert shown.to_frame()["accuracy"][0] == calib_core.score(one, metric="accuracy").value
-    assert "have weights" in str(shown.paired.unpaired)
-    assert shown.headline == (
-        "No two runs are compared: a paired difference counts every row alike, and these rows have weights "
-        "(column weight)."
+def test_bins_say_what_their_rows_are_worth() -> None:
+    diagram = calib_core.reliability(weighted())
+    assert "effective" in [column.name for column in diagram.columns]
+    (plain,) = calib_core.load(*made(60)[:2])
+    assert "effective" not in [column.name for column in calib_core.reliability(plain).columns]
+
+
+def test_groups_say_that_they_are_not_compared_with_the_rest() -> None:
+    c, y, w = made(200)
+    kind = np.repeat(["x", "y"], 100)
+    found = calib_core.groups([run_of(c, y, w, subject=kind)], by="subject")
+    assert all(group.rest is None for group in found.groups)
+    assert "comparison of a group with the other rows counts every row alike" in found.subheadline
+    (plain,) = calib_core.load(c, y, subject=kind)
+    assert "alike" not in calib_core.groups([plain], by="subject").subheadline
+
+
+def test_joint_recipes_say_that_rows_are_weighted() -> None:
+    (unweighted,) = calib_core.load(*made(60)[:2])
+    assert isinstance(unweighted, AnswerRun)
+    evidence, other = gather_evidence(weighted(), "given"), gather_evidence(weighted(90), "given")
+    plain = gather_evidence(unweighted, "given")
+    mixed = {"a": (evidence,), "b": (plain,)}
+    assert "; weighted by column weight; " in summarise_runs(mixed).recipe
+    assert "weighted" not in summarise_runs({"b": (plain,)}).recipe
+    marks = [summary.weighted for summary in summarise_runs(mixed).by_default_method]
+    assert marks == [True, False]
+    assert ", weighted by column weight" in methods_recipe(compare_methods({"a": [evidence, other]}))
+    assert "weighted" not in methods_recipe(compare_methods({"b": [plain]}))
+
+
+# --- Paired differences -------------------------------------------------------------------------
+
+
+def two(*weights: NDArray[np.float64]) -> tuple[AnswerEvidence, AnswerEvidence]:
+    """A run for each of two weights, of the same questions."""
+    random = np.random.default_rng(5)
+    c = np.round(random.uniform(0.3, 1, 200), 2)
+    runs = [
+        run_of(c, random.random(200) < c - shift, weight, id=np.arange(200))
+        for shift, weight in zip((0, 0.2), weights, strict=True)
+    ]
+    return gather_evidence(runs[0], "given"), gather_evidence(runs[1], "given")
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "brier", "bias", "ece"])
+def test_a_paired_difference_is_that_of_the_weighted_values(metric: str) -> None:
+    w, ones = np.random.default_rng(6).integers(1, 6, 200).astype(float), np.ones(200)
+    pair = two(w, 7 * w)
+    found = paired_difference([pair], metric)
+    values = [calib_core.score(one.run, metric=metric).value for one in pair]
+    assert values[0] is not None
+    assert values[1] is not None
+    assert found.value == pytest.approx(values[1] - values[0])
+    assert found.low < found.value < found.high
+    plain, equal = (
+        paired_difference([two(*weights)], metric) for weights in ((ones, ones), (3 * ones, ones))
     )
+    assert plain.value != pytest.approx(found.value)
+    assert (equal.value, equal.low, equal.high, equal.p) == (plain.value, plain.low, plain.high, plain.p)
+
+
+@pytest.mark.parametrize("metric", ["brier_skill", "accuracy", "brier"])
+def test_compared_runs_have_the_t_test_of_weighted_questions(metric: str) -> None:
+    """Whole weights are rows of one question that all do the same."""
+    w = np.random.default_rng(6).integers(1, 6, 200)
+    weighted_runs, runs = [one.run for one in two(w.astype(float), w.astype(float))], list[Run]()
+    found = calib_core.compare(weighted_runs)
+    (pair,) = found.paired.pairs[metric]
+    for run in weighted_runs:
+        rows = run.rows.drop("weight")[np.repeat(np.arange(200), w).tolist()]
+        rows = rows.with_columns(trial_of=pl.col("id"), id=pl.int_range(pl.len()).cast(pl.String))
+        runs += calib_core.load(rows.select("id", "trial_of", "confidence", "correct"))
+    (repeated,) = calib_core.compare(runs).paired.pairs[metric]
+    assert pair.test.difference == pytest.approx(repeated.test.difference)
+    assert (pair.test.low, pair.test.high) == pytest.approx((repeated.test.low, repeated.test.high))
+    assert pair.test.p == pytest.approx(repeated.test.p)
+    assert ", weighted by column weight" in found.recipe
+
+
+def test_a_mean_has_the_same_interval_from_either_function() -> None:
+    w = np.random.default_rng(6).lognormal(0, 1, 200)
+    first, second = two(w, w)
+    (pair,) = compare_pairs({"b": second, "a": first}, ["brier"]).pairs["brier"]
+    found = paired_difference([(first, second)], "brier")
+    assert (found.value, found.low, found.high, found.p) == pytest.approx(
+        (pair.test.difference, pair.test.low, pair.test.high, pair.test.p)
+    )
+
+
+def test_methods_of_weighted_rows_are_compared() -> None:
+    random = np.random.default_rng(2)
+    c, y, w = made(200)
+    (run,) = calib_core.load(confidence=c, verbal_confidence=random.random(200), correct=y, weight=w)
+    assert isinstance(run, AnswerRun)
+    evidences = {id_: gather_evidence(run, id_) for id_ in ("given", "verbal")}
+    found = compare_on_same_rows(evidences, Scheme())
+    assert {metric: len(pairs) for metric, pairs in found.pairs.items()} == dict.fromkeys(found.pairs, 1)
+    (pair,) = found.pairs["ece"]
+    values = [calib_core.score(run, method=id_, metric="ece").value for id_ in evidences]
+    assert values[0] is not None
+    assert values[1] is not None
+    assert pair.test.difference == pytest.approx(values[0] - values[1])
+    heavy = np.where(np.arange(200) < 20, 100.0, 1)
+    (few,) = calib_core.load(confidence=c, verbal_confidence=random.random(200), correct=y, weight=heavy)
+    assert isinstance(few, AnswerRun)
+    unpaired = compare_on_same_rows({id_: gather_evidence(few, id_) for id_ in evidences}, Scheme()).unpaired
+    assert "worth 23.7 of equal weight" in str(unpaired)
+
+
+def test_weights_that_differ_between_runs_are_not_compared() -> None:
+    w = np.arange(1.0, 201)
+    first, second = two(w, w[::-1])
+    assert "different weights" in str(compare_pairs({"a": first, "b": second}).unpaired)
+    for pair in (two(w, w[::-1]), two(w, np.ones(200))):
+        with pytest.raises(Unavailable, match="give the same questions different weights"):
+            paired_difference([pair], "brier")
+
+
+def test_too_few_questions_of_equal_weight_are_not_compared() -> None:
+    w = np.where(np.arange(200) < 20, 100.0, 1)
+    pair = two(w, w)
+    unpaired = compare_pairs(dict(zip("ab", pair, strict=True))).unpaired
+    assert "only 200 questions in common, worth 23.7 of equal weight" in str(unpaired)
+    with pytest.raises(Unavailable, match="needs 60"):
+        paired_difference([pair], "ece")
+    with pytest.raises(Unavailable, match="bootstrap of a difference of AUROC counts every row alike"):
+        paired_difference([pair], "auroc")
 
 
 def test_a_sweep_is_weighted_and_names_no_fitted_model() -> None:

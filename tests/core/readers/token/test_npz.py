@@ -58,6 +58,14 @@ def test_a_pair_is_the_same_run_as_the_archive(tmp_path: Path, scale: Any) -> No
     assert (one.sums.all_labels.confidence == other.sums.all_labels.confidence).all()
 
 
+def test_weights_are_not_used_and_that_is_said(tmp_path: Path) -> None:
+    path = npz(tmp_path / "a.npz", probs=PROBS, target=TARGET, weight=np.arange(4.0))
+    run = run_of(readers.read(path))
+    in_memory = {"probs": PROBS, "target": TARGET, "weight": np.arange(4.0)}
+    for one in (run, run_of(readers.read_values(in_memory, file="memory"))):
+        assert one.row_counts.notes == ("weight is not used: positions of texts count alike",)
+
+
 def test_what_the_metadata_says_of_the_run(tmp_path: Path) -> None:
     path = npz(tmp_path / "a.npz", probs=PROBS, target=TARGET, meta=np.array(json.dumps(META)))
     for reading in (readers.read(path), readers.read(pair(tmp_path, "a", PROBS, TARGET, **META))):

@@ -41,6 +41,12 @@ def test_twenty_of_five_hundred_give_the_dense_numbers() -> None:
     assert low < high
 
 
+def test_weights_are_not_used_and_that_is_said(read_text: ReadText) -> None:
+    run = only_run(read_text(lines(METADATA, GOOD | {"weight": 2}, GOOD | {"weight": 1})))
+    assert "weight is not used: positions of texts count alike" in run.row_counts.notes
+    assert only_run(read_text(lines(METADATA, GOOD))).row_counts.notes == ()
+
+
 def test_targets_without_a_probability_are_asked_about() -> None:
     reading = readers.read(FIXTURES / "token_level" / "topk20_missing_target.jsonl")
     assert [(problem.kind, problem.count) for problem in reading.problems] == [
