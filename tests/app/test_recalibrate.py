@@ -56,7 +56,7 @@ def test_the_page_shows_the_result_of_its_choice(quiz_file: Path, visit: Visit) 
     assert table["Difference"].to_list() == pytest.approx([ece.value, brier.value, np.nan], nan_ok=True)
     assert table["Before"].to_list()[2] == "∞"
     intervals = [format_interval(one.low, one.high, "+.4f") for one in (ece, brier)]
-    assert table["95 %"].to_list() == [*intervals, "–"]
+    assert table["Interval"].to_list() == [*intervals, "–"]
     below = [screens.plain(metric.delta) for metric in at.metric]
     assert below == [format_signed(ece.value), format_signed(brier.value)]
     assert all(each in screens.plain(metric.help) for each, metric in zip(intervals, at.metric, strict=True))
