@@ -117,8 +117,8 @@ def test_rogan_gladen_of_all_rows_labelled_is_what_people_say() -> None:
     [
         (0.6, 0.5, 0.5, "sensitivity + specificity − 1 is not clearly above 0"),
         (0.6, 0.2, 0.2, "sensitivity + specificity − 1 is not clearly above 0"),
-        (0.97, 0.9, 0.9, "people fail 4 rows, and 5 are needed"),
-        (0.02, 0.9, 0.9, "people pass 2 rows, and 5 are needed"),
+        (0.97, 0.9, 0.9, "people fail 4 rows, but 5 are needed"),
+        (0.02, 0.9, 0.9, "people pass 2 rows, but 5 are needed"),
     ],
 )
 def test_the_corrected_rate_is_withheld(
