@@ -17,9 +17,10 @@ from benchmark_page import date_line, percent, points_known, table, write_page
 from numpy.typing import NDArray
 
 from calib_core.edges import Scheme
+from calib_core.inference.multiplicity import holm
 from calib_core.inference.paired_test import PairedTest, paired_test
 from calib_core.metrics import METRICS
-from calib_core.results.best import corrected_p_values, ece_tests
+from calib_core.results.best import ece_tests
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
 from calib_core.results.uncertainty import influence_of_one_more, side_of_one_more
 from calib_core.runs import AnswerRun, RowCounts, RunInfo
@@ -214,7 +215,7 @@ def _family(confidences: list[Floats], correct: NDArray[np.bool_]) -> dict[str, 
     tests["ece"] = [(int(i), int(j), test) for i, j, test in ece_tests(evidences, None, Scheme())]
     result: dict[str, dict[tuple[int, int], float]] = {}
     for id_, found in tests.items():
-        p_values = corrected_p_values([test for _, _, test in found])
+        p_values = holm([test.p for _, _, test in found])
         worse_sign = 1 if id_ == "brier_skill" else -1
         result[id_] = {
             (i, j if test.difference * worse_sign > 0 else -j): p

@@ -78,7 +78,7 @@ def test_intervals_are_of_the_mean_over_rows_or_questions_in_the_unit_of_the_met
         found = metric_interval(evidence, metric)
         assert found is not None
         n = np.bincount(question).astype(float)
-        ends = mean_interval(np.bincount(question, each), n, (0.0, most))
+        ends = mean_interval(np.bincount(question, each).astype(float), n, (0.0, most))
         assert (found.low, found.high) == pytest.approx(ends)
         value = score(evidence, metric).value
         assert value == pytest.approx(each.mean())
