@@ -18,6 +18,7 @@ from calib_core.inference.clusters import (
     sum_variance,
 )
 from calib_core.metrics import METRICS
+from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.wording import ROUNDING_TOLERANCE
 
 Z_975: Final = 1.959963984540054
@@ -87,10 +88,11 @@ def unpaired_difference_interval(
     return first - second - below, first - second + above
 
 
-def coverage_note(metric_ids: Collection[str]) -> str:
+def coverage_note(metric_ids: Collection[str], terms: Terms = ANSWER_TERMS) -> str:
     """A sentence on the simulated coverage of these metrics' intervals; "" if none of them was simulated."""
     phrases = [
-        f"{metric.interval_coverage[0]} to {metric.interval_coverage[1]} % of data sets for {metric.name}"
+        f"{metric.interval_coverage[0]} to {metric.interval_coverage[1]} % of data sets for "
+        f"{metric.worded(terms).name}"
         for id_, metric in METRICS.items()
         if id_ in metric_ids and metric.interval_coverage
     ]

@@ -80,7 +80,7 @@ def threshold_columns(terms: Terms) -> tuple[Column, ...]:
             "accuracy_low",
             "At least",
             "bound",
-            f"Lower bound of the {terms.precision} on new {terms.questions}, with the confidence of the "
+            f"Lower bound of the {terms.precision} on new {terms.questions}, at the level of the "
             "guarantee. For an empirical threshold it holds only if the threshold had been chosen "
             "beforehand.",
         ),

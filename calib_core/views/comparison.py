@@ -143,7 +143,7 @@ def comparison_view(
     """
     caveat, *caveats = result.caveats or ("",)
     judged = {point.judged for point in result.points}
-    note = coverage_note((result.x, result.y))
+    note = coverage_note((result.x, result.y), result.terms)
     numbers = Numbers(result.to_frame, result.recipe, _file_parts(result))
     picture = picture_view(result, style_indices=style_indices, chosen=chosen)
     numbers_of_figure = replace(numbers, recipe=f"{result.recipe}\n{_key_to_numbers(result)}")

@@ -338,7 +338,7 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
     """What else was found, and what the intervals, verdicts and q-values stand on."""
     thing = "group" if result.group_by.target == "rows" else "run"
     interval_method = next((group.interval_method for group in result.groups if group.interval_method), None)
-    note = coverage_note((result.metric,))
+    note = coverage_note((result.metric,), result.terms)
     n_judged = sum(group.q is not None for group in result.groups)
     n_compared = sum(group.rest is not None for group in result.groups)
     terms = result.terms

@@ -66,7 +66,7 @@ def test_a_position_counts_in_the_order_of_the_mapping(read_text: ReadText, orde
 
 def test_letters_in_another_order_than_a_list_are_refused(read_text: ReadText) -> None:
     text = 'p_A,p_B,choices,gold\n0.7,0.3,"[""x"", ""y""]",x\n'
-    with pytest.raises(Refused, match=r"the order B, A, and choices, which lists them too"):
+    with pytest.raises(Refused, match=r"the order B, A, but choices, which lists them too"):
         read_text(text, columns={"p_B": "choice_probs", "p_A": "choice_probs"})
 
 

@@ -26,7 +26,7 @@ def test_lists_about_the_same_choices_are_equally_long() -> None:
     }
     (choices, _) = disagreements(frame)
     assert choices[1].examples == ("2 instead of 1",)
-    assert choices[1].expected == "as many entries as choice_logprobs, one a choice"
+    assert choices[1].expected == "as many entries as choice_logprobs, one per choice"
 
 
 def test_lists_about_the_same_samples_are_equally_long() -> None:

@@ -173,9 +173,9 @@ def test_texts_of_a_table_may_say_the_same_in_other_words(tmp_path: Path) -> Non
     path = tmp_path / "quiz.csv"
     path.write_text("id,prediction,gold\na,Rome,Rome\nb,5,4 apples\n")
     reading = readers.read(path, gold=table(tmp_path, "id,gold\na,the city of Rome\nb,4\n"))
-    assert reading.notes[0].endswith("of its own; in 2 rows the two are different texts.")
+    assert reading.notes[0].endswith("already has a right answer; in 2 rows the two are different texts.")
     none = readers.read(path, gold=table(tmp_path, "id,gold\nz,Rome\n"))
-    assert none.notes[0].endswith("of its own, and it has none of the file's ids.")
+    assert none.notes[0].endswith("already has a right answer, and it has none of the file's ids.")
     with pytest.raises(Refused, match="Keep one row per id"):
         readers.read(path, gold=table(tmp_path, "id,gold\na,Rome\na,Oslo\n"))
 

@@ -57,8 +57,8 @@ def test_both_versions_of_the_header(version: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (npy(VALUES)[:-1], r"has the shape \(7, 5\) of float32 \(140 bytes\), and 139 bytes follow"),
-        (npy(VALUES) + b"x", r"and 141 bytes follow"),
+        (npy(VALUES)[:-1], r"has the shape \(7, 5\) of float32 \(140 bytes\), but 139 bytes follow"),
+        (npy(VALUES) + b"x", r"but 141 bytes follow"),
         (array_with_header(SHAPED.format("(10**12,)")), "no header that can be read"),
         (array_with_header(SHAPED.format("(10000000,)"), b"\0" * 64), r"80,000,000 bytes.*64 bytes follow"),
         (array_with_header(SHAPED.format("(-3, 4)")), r"which no array can have"),

@@ -202,7 +202,7 @@ def test_runs_are_distinguished_row_by_row(kind: str) -> None:
 
 
 def test_runs_that_would_be_one_are_refused() -> None:
-    with pytest.raises(Refused, match=r"0\.csv and 1\.csv say the same .*\(m · 5-shot\).*one run"):
+    with pytest.raises(Refused, match=r"0\.csv and 1\.csv have the same model, .*\(m · 5-shot\).*one run"):
         to_canonical(runs_of(RunInfo("m", shots=5), RunInfo("m", shots=5)), [])
 
 
