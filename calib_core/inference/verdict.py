@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calib_core.bins import BinSums
-from calib_core.edges import Floats
 from calib_core.inference.calibration_test import (
     CURVE_SHARE,
     CalibrationSums,
@@ -231,37 +230,38 @@ def judge(
     ValueError
         If the shapes differ or a value is outside its range.
     """
-    if weight is not None:
-        return _judge_weighted(np.asarray(confidence), np.asarray(correct), weight, cluster, tolerance, of)
-    cells = CalibrationSums.from_pairs(confidence, correct, sums)
-    if cells.n < MIN_ROWS:
-        return _untested("few", cells, _rows_reason(cells.n), of)
-    if cluster is None or count_clusters(cluster) == cells.n:
+    if weight is None:
+        cells = CalibrationSums.from_pairs(confidence, correct, sums)
+    else:
+        cells = CalibrationSums.from_rows(np.asarray(confidence), np.asarray(correct), weight)
+    if reason := untested_reason(np.size(correct), cluster, weight):
+        return _untested("few", cells, reason, of)
+    if weight is None and (cluster is None or count_clusters(cluster) == cells.n):
         return judge_sums(cells, tolerance=tolerance, of=of)
-    if reason := too_few_clusters(cluster):
-        return _untested("few", cells, f"Not judged: {reason}.", of)
-    return verdict_of_test(cox_test(confidence, correct, cluster), tolerance=tolerance, of=of)
-
-
-def _judge_weighted(
-    confidence: Floats,
-    correct: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    cluster: NDArray[np.intp] | None,
-    tolerance: float,
-    of: ProbabilityOf,
-) -> Verdict:
-    """As `judge`, of rows with weights."""
-    few = None if cluster is None else too_few_clusters(cluster, weight)
-    effective = effective_number(weight)
-    if effective < MIN_ROWS * (1 - ROUNDING_TOLERANCE):
-        worth = f", worth {format_number(effective, '.1f')} of equal weight"
-        few = f"{plural(weight.size, 'row')}{worth}, fewer than {MIN_ROWS}"
-    if few:
-        return _untested(
-            "few", CalibrationSums.from_rows(confidence, correct, weight), f"Not judged: {few}.", of
-        )
     return verdict_of_test(cox_test(confidence, correct, cluster, weight), tolerance=tolerance, of=of)
+
+
+def untested_reason(
+    n: int, cluster: NDArray[np.intp] | None = None, weight: NDArray[np.float64] | None = None
+) -> str | None:
+    """Why `judge` does not judge so many rows, as a sentence; None where it does, which takes no test.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    cluster, weight
+        As in `judge`.
+    """
+    few = None
+    if cluster is not None and (weight is not None or count_clusters(cluster) < n):
+        few = too_few_clusters(cluster, weight)
+    if weight is not None and (effective := effective_number(weight)) < MIN_ROWS * (1 - ROUNDING_TOLERANCE):
+        worth = f", worth {format_number(effective, '.1f')} of equal weight"
+        few = f"{plural(n, 'row')}{worth}, fewer than {MIN_ROWS}"
+    if weight is None and n < MIN_ROWS:
+        return _rows_reason(n)
+    return f"Not judged: {few}." if few else None
 
 
 def judge_sums(

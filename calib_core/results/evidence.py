@@ -43,7 +43,14 @@ from calib_core.inference.null import (
 from calib_core.inference.optimism import Optimism, score_note, split_gap
 from calib_core.inference.suspicion import suspicions
 from calib_core.inference.text_test import DEPENDENT_POSITIONS
-from calib_core.inference.verdict import DEFAULT_TOLERANCE, MIN_ROWS, Verdict, judge, judge_texts
+from calib_core.inference.verdict import (
+    DEFAULT_TOLERANCE,
+    MIN_ROWS,
+    Verdict,
+    judge,
+    judge_texts,
+    untested_reason,
+)
 from calib_core.methods import METHOD_IDS, METHODS, methods_of
 from calib_core.methods.answers.outcomes import JUDGED_ANSWER_NAMES
 from calib_core.methods.choice import CHOICE, at_least_pairs, no_levels_reason
@@ -153,6 +160,11 @@ class Evidence(ABC):
     @abstractmethod
     def verdict(self) -> Verdict:
         """The verdict on the run as seen by this method, by its top label: the same wherever it is shown."""
+
+    @property
+    @abstractmethod
+    def untested_reason(self) -> str | None:
+        """Why the verdict is not tested, as a sentence; None where it is."""
 
     @cached_property
     @abstractmethod
@@ -539,6 +551,11 @@ class AnswerEvidence(Evidence):
         )
         return verdict if self.missingness is None else replace(verdict, scope=self.missingness.scope)
 
+    @property
+    def untested_reason(self) -> str | None:
+        """As in `Evidence.untested_reason`, without the test."""
+        return untested_reason(self.confidences.pairs.rows.size, self.cluster, self.weight)
+
     @cached_property
     def moved_ends(self) -> tuple[float, float]:
         """As in `Evidence.moved_ends`; in weights, where rows have them."""
@@ -910,6 +927,11 @@ class TokenEvidence(Evidence):
     def verdict(self) -> Verdict:
         """The verdict by the top label of each position, tested by text."""
         return judge_texts(self._by_cell, self.run.sums.texts, tolerance=self.tolerance)
+
+    @property
+    def untested_reason(self) -> str | None:
+        """As in `Evidence.untested_reason`."""
+        return None if self.verdict.is_tested else self.verdict.reason
 
     @cached_property
     def moved_ends(self) -> tuple[float, float]:

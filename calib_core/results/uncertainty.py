@@ -270,8 +270,8 @@ def _missing_reasons(
         reasons.append(f"No p-value: {without_p}.")
     elif evidence.weight is not None and any(m.binned and pools_choices(evidence, m) for m in shown):
         reasons.append(f"No p-value: {NO_WEIGHTED_CHOICES}.")
-    elif not evidence.verdict.is_tested:
-        reasons.append(evidence.verdict.reason)
+    elif reason := evidence.untested_reason:
+        reasons.append(reason)
     if intervals:
         found = (no_interval_reason(evidence, metric.id, scheme) for metric in shown)
         reasons += [reason for reason in found if reason]

@@ -17,6 +17,7 @@ from calib_core.inference.verdict import (
     disagreement_text,
     judge,
     judge_sums,
+    untested_reason,
     verdict_phrase,
 )
 
@@ -27,6 +28,20 @@ def pairs_of(*blocks: Block) -> tuple[np.ndarray, np.ndarray]:
     said = np.repeat([value for value, _, _ in blocks], [rows for _, rows, _ in blocks])
     right = np.concatenate([np.arange(rows) < good for _, rows, good in blocks])
     return said, right
+
+
+@pytest.mark.parametrize("n", [MIN_ROWS - 1, MIN_ROWS, 8 * MIN_CLUSTERS])
+@pytest.mark.parametrize("rows_of_a_question", [None, 1, 4, 9])
+@pytest.mark.parametrize("weights", [None, (1.0, 1.0), (1.0, 20.0)])
+def test_why_nothing_is_judged_is_known_without_a_test(
+    n: int, rows_of_a_question: int | None, weights: tuple[float, float] | None
+) -> None:
+    cluster = None if rows_of_a_question is None else np.arange(n) // rows_of_a_question
+    weight = None if weights is None else np.resize(np.array(weights), n)
+    verdict = judge(np.full(n, 0.5), np.arange(n) % 2 == 0, cluster, weight=weight)
+    reason = untested_reason(n, cluster, weight)
+    assert (reason is None) == verdict.is_tested
+    assert reason in {None, verdict.reason}
 
 
 @pytest.mark.parametrize(

@@ -690,6 +690,7 @@ def test_a_difference_of_ece_has_the_joint_covariance_of_both_runs_by_question()
 def test_a_missing_interval_or_p_has_its_reason_in_one_line() -> None:
     few, many = calibrated_evidence(29, 4), calibrated_evidence(200, 4)
     assert missing_statistics_note([many], ["ece"], intervals=True) == ""
+    assert "verdict" not in vars(many)  # which takes draws, and is not needed for this
     assert missing_statistics_note([few], ["ece"], intervals=True) == (
         "Not judged: 29 rows, fewer than 30. ECE needs at least 30 rows for an interval."
     )
