@@ -87,7 +87,8 @@ VERBS: Final[Mapping[str, Verb]] = MappingProxyType(
         ),
         "threshold": Verb(
             ("calib_core.cli.commands.threshold", "threshold"),
-            "Find the confidence threshold above which answers are right often enough, with a guarantee.",
+            "Find the confidence threshold at or above which answers are right often enough, "
+            "with a guarantee.",
         ),
         "judge": Verb(
             ("calib_core.cli.commands.judge", "judge"),

@@ -207,6 +207,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         arrays["gold"] = gold
     if correct is not None:
         arrays["correct"] = correct
+    if dataset is None:
+        dataset = ""
     if not isinstance(dataset, str):
         arrays["dataset"], dataset = dataset, ""
     given = _source_or_arrays(source, arrays)
@@ -820,9 +822,9 @@ def sampling(
 def threshold(
     run: Run, *, accuracy: float = 0.9, confidence: float = 0.95, method: str | None = None
 ) -> GuaranteedThreshold:
-    """Find the confidence threshold above which answers are right often enough, with a guarantee.
+    """Find the confidence threshold at or above which answers are right often enough, with a guarantee.
 
-    For the probability of an event, it is the one above which yes is true often enough.
+    For the probability of an event, it is the one at or above which yes is true often enough.
 
     Parameters
     ----------

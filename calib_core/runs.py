@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -450,7 +450,9 @@ def as_run(value: object) -> Run:
     if isinstance(value, AnswerRun | TokenRun):
         return value
     kind = "list" if isinstance(value, list) else value.__class__.__name__
-    hint = "choose one from the list" if kind in ("list", "tuple") else "make runs with calib_core.load"
+    listed = cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+    of_runs = any(isinstance(one, AnswerRun | TokenRun) for one in listed)
+    hint = "choose one from the list" if of_runs else "make runs with calib_core.load"
     raise TypeError(f"expected a run, not {kind}: {hint}")
 
 

@@ -105,7 +105,8 @@ class _Score(_Judged):
     bins: Annotated[int | None, "M; null for a metric without bins."]
     remark: Annotated[str | None, "A remark on this value."]
     p: Annotated[
-        float | None, "Share of draws of a calibrated model in which the number is at least as large."
+        float | None,
+        "(1 + draws of a calibrated model in which the number is at least as large) / (1 + draws).",
     ]
     null_median: Annotated[float | None, "Median over these draws."]
     draws: Annotated[int | None, "How many draws; null without a p."]

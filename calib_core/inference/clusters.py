@@ -147,7 +147,7 @@ def sum_variance(residual: NDArray[np.float64], share: NDArray[np.float64]) -> f
     residual : NDArray[np.float64], shape (clusters,)
         What each cluster adds to the sum, less the mean times its weight.
     share : NDArray[np.float64], shape (clusters,)
-        Share of each cluster in all weights, below 1; clusters without weight do not count.
+        Share of each cluster in all weights, below 1; clusters without weight do not count, two at least do.
 
     Notes
     -----
@@ -244,7 +244,8 @@ def clustered_inflation(
     cluster : NDArray[np.intp], shape (n,)
         Question of each row, numbered from 0.
     kind : NDArray[np.intp], shape (n,), optional
-        Kind of each row, where rows of some kinds add more than others, such as labelled ones.
+        Kind of each row, where rows of some kinds add more than others, such as labelled ones; not with
+        weights.
     weight : NDArray[np.float64], shape (n,), optional
         Weight of each row, above 0, by which its influence counts; 1 each where omitted. Compared are
         independent rows whose influences do not depend on their weights.

@@ -312,13 +312,15 @@ class AbstentionCurve(Displayable):
                 "accuracy": self.accuracy,
                 "accuracy_low": self.accuracy_interval[0],
                 "accuracy_high": self.accuracy_interval[1],
+                "recipe": self.recipe,
             }
         )
         if self.other_order is not None:
             of_server = {"share": self.other_order.share, "accuracy": self.other_order.accuracy}
-            ordered = pl.DataFrame({"method": SERVER_CONFIDENCE, **of_server})
+            recipe = f"in the order of {SERVER_CONFIDENCE}, a rank; {self.recipe.partition(', ')[2]}"
+            ordered = pl.DataFrame({"method": SERVER_CONFIDENCE, **of_server, "recipe": recipe})
             steps = pl.concat([steps, ordered], how="diagonal")
-        return steps.select(pl.lit(self.run).alias("run"), pl.all(), pl.lit(self.recipe).alias("recipe"))
+        return steps.select(pl.lit(self.run).alias("run"), pl.all())
 
 
 def abstention_curve(evidence: Evidence) -> AbstentionCurve:

@@ -793,7 +793,7 @@ class AnswerEvidence(Evidence):
         if self.method is not CHOICE:
             return f"a server ranks decisions as “{CHOICE.title}” has them"
         if not self.run.has_columns("server_confidence"):
-            return "there is no column server_confidence"
+            return "no row has a number as server_confidence"
         of_server = self.run.rows["server_confidence"].gather(pl.Series(self.confidences.pairs.rows))
         n_lacking = of_server.null_count()
         return f"{plural(n_lacking, 'row')} without server_confidence" if n_lacking else None

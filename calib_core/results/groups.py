@@ -905,7 +905,10 @@ def groups_headline(group_title: str, groups: Sequence[Group], titles: Mapping[s
     if worst is None:
         if not n_judged:
             return verdicts_sentence([group.counted_kind for group in groups], "group", f" by {group_title}")
-        return f"No group by {group_title} with enough rows ({n_judged:,}) is worse than chance explains."
+        if n_judged == 1:
+            return f"The only group by {group_title} with enough rows is not worse than chance explains."
+        none = f"None of the {n_judged:,} groups by {group_title} with enough rows"
+        return f"{none} is worse than chance explains."
     model = titles[worst.run] if len(titles) > 1 else "the model"
     count = (
         f"{both_or_all(n_judged).capitalize()} groups"

@@ -32,6 +32,7 @@ from calib_core.readers.table.corrections import LEAVE_OUT
 from calib_core.readers.table.names import normalise_name
 from calib_core.readers.table.one_column import ANSWERS, SUPPORTING
 from calib_core.readers.table.rows import GOLD_COLUMNS
+from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
 from calib_core.runs import confidence_name, schema_name
 from calib_core.wording import format_percent, join_names, plural
@@ -118,7 +119,6 @@ NEEDS_NUMBERS: Final = "give each word a number"
 UNCHANGED: Final = "as it is"
 IGNORED: Final = "left out"
 
-MAX_DATASET_LENGTH: Final = 60
 DATASET_HELP: Final = "Runs of one data set are listed together, and compared with each other."
 
 _PREVIEW_ROW_HEIGHT: Final = 30

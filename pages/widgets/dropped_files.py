@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.results.files import run_figures
 from pages.state.cache import LoadedFile
 from pages.state.markdown import escape_markdown
@@ -14,7 +15,6 @@ from pages.state.runs import LoadedRun
 from pages.state.uploads import session_uploads
 from pages.widgets.column_mapping import (
     DATASET_HELP,
-    MAX_DATASET_LENGTH,
     figures_text,
     lacks_dataset,
     name_datasets,
@@ -111,12 +111,14 @@ def _show_name_field(unnamed: Mapping[LoadedFile, str]) -> None:
     """Draw the field that names the data of uploaded files which name none, each given with its key."""
     if unnamed:
         key = f"name_dropped_{'_'.join(unnamed.values())}"
+        dataset = next(iter(unnamed)).mapping.dataset
+        if st.session_state.get(key) != dataset:  # named elsewhere meanwhile
+            st.session_state[key] = dataset
         st.text_input(
             f"Data set of {'this file' if len(unnamed) == 1 else f'these {len(unnamed):,} files'}",
-            next(iter(unnamed)).mapping.dataset,
             max_chars=MAX_DATASET_LENGTH,
             key=key,
-            placeholder="a name, as they give none",
+            placeholder="its name, if you like",
             help=DATASET_HELP,
             width=360,
             on_change=name_datasets,

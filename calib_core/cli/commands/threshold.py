@@ -87,9 +87,9 @@ def threshold(
     options: MethodGroup,
     input_files: FilesGroup,
 ) -> int:
-    """Find the confidence threshold above which answers are right often enough, with a guarantee.
+    """Find the confidence threshold at or above which answers are right often enough, with a guarantee.
 
-    For a probability of yes, it is the one above which yes is true often enough.
+    For a probability of yes, it is the one at or above which yes is true often enough.
 
     The threshold is the smallest one that passes tests in a fixed order. Beside it stands the empirical
     threshold, which only reaches the target on the rows it was chosen on. With --cost-wrong and

@@ -175,6 +175,9 @@ LOGIT_RANGE: Final = NumberRange(
     "a finite number",
     'Write numbers; "-inf" stands for a choice that is impossible.',
 )
+FINITE_RANGE: Final = NumberRange(
+    -sys.float_info.max, sys.float_info.max, "a number", "Write the number alone."
+)
 AMOUNT_RANGE: Final = NumberRange(0.0, sys.float_info.max, "a number, at least 0", "Write the number alone.")
 
 # --- Faults and nulls -------------------------------------------------------------------------------------
@@ -429,6 +432,11 @@ def _judge_with_minus_infinity(raw: pl.Series, limits: NumberRange) -> JudgedCol
 def judge_amount(raw: pl.Series) -> JudgedColumn:
     """Check finite numbers of at least 0."""
     return judge_range(raw, AMOUNT_RANGE)
+
+
+def judge_finite(raw: pl.Series) -> JudgedColumn:
+    """Check finite numbers."""
+    return judge_range(raw, FINITE_RANGE)
 
 
 def judge_billions(raw: pl.Series) -> JudgedColumn:

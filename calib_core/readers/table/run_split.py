@@ -12,12 +12,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.advice import Advice
-from calib_core.errors import shorten
+from calib_core.errors import shorten, single_line
 from calib_core.readers.archives import PACKED_SUFFIXES
 from calib_core.readers.format import Reading
 from calib_core.readers.table.cells import CellFault, RowPositions, faults_where
 from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS, AnswerRun, RowCounts, Run, RunInfo
 from calib_core.wording import join_names, plural
+
+MAX_DATASET_LENGTH: Final = 60
+"""Of a name that a person gives a data set, in characters."""
 
 REPEATED_ID: Final = "repeated id"
 """The kind of fault of a row whose id occurred before."""
@@ -291,8 +294,10 @@ def with_dataset(reading: Reading, name: str) -> Reading:
     reading
         What was read of the file.
     name
-        What the data are called; "" changes nothing. Where every run names its own, a note says so.
+        What the data are called, on one line of at most `MAX_DATASET_LENGTH` characters; "" changes
+        nothing. Where every run names its own, a note says so.
     """
+    name = single_line(name, MAX_DATASET_LENGTH)
     if not name or not reading.good_runs:
         return reading
     labels: set[str] = set()

@@ -9,6 +9,7 @@ import pytest
 
 import calib_core
 from calib_core.__main__ import VERBS
+from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.runs import AnswerRun, Run
 from core.cli_calls import GOOD, GOOD_TEN_TIMES, Call, write
 
@@ -51,6 +52,18 @@ def test_only_the_runs_without_one_get_the_name(tmp_path: Path) -> None:
     assert [one.run.info.dataset for one in report.runs] == ["own", NAME]
     assert [one.run.label for one in report.runs] == ["own", f"a · {NAME}"]
     assert not [note for note in report.notes if NAME in note]
+
+
+def test_a_name_is_one_line_of_limited_length(call: Call, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", GOOD_TEN_TIMES)
+    (run,) = calib_core.load(path, dataset="two\nlines " + "x" * 100)
+    assert run.info.dataset is not None
+    assert run.info.dataset.startswith("two lines x")
+    assert len(run.info.dataset) <= MAX_DATASET_LENGTH
+    for none in ("  ", None):
+        (unnamed,) = calib_core.load(path, dataset=none)
+        assert unnamed.info.dataset is None
+    assert call("score", path, "--dataset", "a\nb", "--json").elements[0]["run"] == "a · a b"
 
 
 def test_a_model_comes_before_the_name(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calib_core
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.results.evidence import gather_evidence
@@ -85,10 +87,21 @@ def test_a_difference_of_two_runs_is_that_of_their_values() -> None:
     ("of_server", "method", "reason"),
     [
         ([0.5, None, None], "choice", "2 rows without server_confidence"),
-        ([None] * 3, "choice", "no column server_confidence"),
+        ([None] * 3, "choice", "no row has a number as server_confidence"),
         ([0.5, 0.6, 0.7], "given", "ranks decisions as “top label of the decision”"),
     ],
 )
 def test_it_says_what_it_lacks(of_server: list[float | None], method: str, reason: str) -> None:
     with pytest.raises(Unavailable, match=reason):
         found_in(decisions(of_server, [True, False, True]), method)
+
+
+def test_numbers_below_0_rank_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.csv"
+    rows = [f'"[0.{9 - at}, 0.{at + 1}]",0,options,{-at / 10}' for at in range(4)]
+    lines = ["choice_probs,gold_index,choices_are,server_confidence", *rows, '"[0.3, 0.7]",0,options,-5']
+    path.write_text("\n".join(lines) + "\n")
+    (run,) = calib_core.load(path)
+    assert isinstance(run, AnswerRun)
+    assert run.rows["server_confidence"].to_list() == [0.0, -0.1, -0.2, -0.3, -5.0]
+    assert found_in(run).value == 1.0

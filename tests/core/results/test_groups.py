@@ -229,7 +229,9 @@ def test_q_values_count_every_group_and_headlines_count_by_q() -> None:
     assert len(rests) == 80
     rest_q_values = false_discovery_control([rest.p for rest in rests])
     assert [rest.q for rest in rests] == pytest.approx(rest_q_values.tolist())
-    assert result.headline == "No group by subject with enough rows (80) is worse than chance explains."
+    assert (
+        result.headline == "None of the 80 groups by subject with enough rows is worse than chance explains."
+    )
     assert result.subheadline.startswith("All 80 groups by subject show no evidence of miscalibration. ")
     assert "none of 80 groups" in result.subheadline
 

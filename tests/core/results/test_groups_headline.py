@@ -57,7 +57,7 @@ def test_the_worst_is_the_largest_gap_that_chance_does_not_explain() -> None:
 def test_where_chance_explains_every_gap_no_group_is_named() -> None:
     unclear, few = make_group("sums", 0.4, verdict=OVER, q=0.06), make_group("art", 0.9, n=9)
     assert groups_headline("subject", [unclear, few], {}) == (
-        "No group by subject with enough rows (1) is worse than chance explains."
+        "The only group by subject with enough rows is not worse than chance explains."
     )
     assert groups_headline("subject", [few, few], {}) == "Both groups by subject have too few rows."
     assert groups_headline("subject", [], {}) == "There is no group by subject here."

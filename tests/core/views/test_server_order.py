@@ -57,6 +57,10 @@ def test_it_is_drawn_listed_and_exported_without_a_threshold() -> None:
     assert line["mode"] == "lines"
     exported = curve.to_frame().filter(method=SERVER_CONFIDENCE)
     assert exported["share"].to_list() == curve.server.share.tolist()
+    (recipe,) = exported["recipe"].unique()
+    assert recipe.startswith("in the order of server_confidence, a rank; ")
+    assert "≥ t" not in recipe
+    assert curve.recipe in curve.to_frame()["recipe"].to_list()
     for name in ("threshold", "answered", "accuracy_low"):
         assert exported[name].null_count() == exported.height
     facts = dict(curve_view(curve).facts)
