@@ -40,7 +40,7 @@ import app_server
 from pages.widgets.pages import PAGES
 
 ROWS: Final = 10_000_000
-RUNS: Final = 200
+RUNS: Final = 700
 ROWS_OF_A_RUN: Final = 1_000
 SESSIONS: Final = 50
 INTERACTIONS: Final = 2_000
