@@ -51,10 +51,10 @@ from pages.state.runs import LoadedRun, file_id, judged_with
 from pages.state.url import UrlState, encode_ids, parse_whole_number
 from pages.widgets.copyable_text import show_copyable_text
 from pages.widgets.figure import side_by_side
-from pages.widgets.multiselect import MultiselectOffer, limited_multiselect, multiselect
+from pages.widgets.multiselect import MultiselectOffer, multiselect
 from pages.widgets.pages import has_confidence
 from pages.widgets.pickers import LABEL_TITLES, UNPARSEABLE_TITLES
-from pages.widgets.run_selection import JUDGED_TITLES, runs_to_start_with, show_run_shortcuts
+from pages.widgets.run_selection import JUDGED_TITLES, pick_from_runs, runs_to_start_with
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
 from pages.widgets.view import show_view_figure, show_view_tiles
@@ -135,19 +135,10 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
         placeholder="Choose a section",
     )
     offer = MultiselectOffer("reported", list(titles))
-    selected: list[str] = []
-    try:
-        selected = limited_multiselect(
-            url_state,
-            offer,
-            label="Runs",
-            title_of=lambda id_: titles[id_],
-            default=[run.id for run in runs_to_report(url_state, runs)],
-            help_="The runs in the report.",
-            placeholder="Choose a run",
-        )
-    finally:  # also below a list that was emptied
-        show_run_shortcuts(url_state, offer, runs, titles, selected)
+    default = [run.id for run in runs_to_report(url_state, runs)]
+    selected = pick_from_runs(
+        url_state, offer, runs, titles, default=default, help_="The runs in the report."
+    )
     return ReportChoice(
         tuple(id_ for id_ in SECTIONS if id_ in pages),
         tuple(id_ for id_ in titles if id_ in selected),

@@ -182,48 +182,69 @@ def _pick_run_ids(url_state: UrlState, runs: Sequence[LoadedRun], limit: tuple[i
     ids, names = [run.id for run in runs], short_names_by_id(runs)
     max_runs, reason = limit or (len(ids), "")
     offer = MultiselectOffer("runs", ids, limit=limit if len(ids) > max_runs else None)
-    run_ids: list[str] = []
-    try:
-        run_ids = limited_multiselect(
-            url_state,
-            offer,
-            label="Runs",
-            title_of=lambda id_: names[id_],
-            default=sorted(ids, key=lambda id_: id_ != url_state.initial.get("run"))[:max_runs]
-            if offer.limit
-            else ids,
-            help_="The runs to compare.",
-            placeholder="Choose a run",
-        )
-    finally:  # also below a list that was emptied
-        show_run_shortcuts(url_state, offer, runs, names, run_ids)
+    studied_first = sorted(ids, key=lambda id_: id_ != url_state.initial.get("run"))
+    default = studied_first[:max_runs] if offer.limit else ids
+    run_ids = pick_from_runs(url_state, offer, runs, names, default=default, help_="The runs to compare.")
     if offer.limit:
         st.caption(f"{len(run_ids)} of {len(ids)}, {max_runs} at most: {reason}")
     return run_ids
 
 
-def show_run_shortcuts(
+def pick_from_runs(
+    url_state: UrlState,
+    offer: MultiselectOffer,
+    runs: Sequence[LoadedRun],
+    names: Mapping[str, str],
+    *,
+    default: Sequence[str],
+    help_: str,
+) -> list[str]:
+    """Draw a list of runs and, below it, what chooses one's own or a single one; return the chosen ids.
+
+    Parameters
+    ----------
+    url_state : UrlState
+        The run that was chosen on a page of one run has its own button.
+    offer : MultiselectOffer
+        The list of runs.
+    runs : Sequence of LoadedRun
+        Those offered.
+    names : Mapping of str to str
+        Run id → the name that the list shows.
+    default : Sequence of str
+        Ids chosen at first.
+    help_ : str
+        What the list is for.
+
+    Raises
+    ------
+    Unavailable
+        Where the list was emptied; the buttons below it are drawn all the same.
+    """
+    chosen: list[str] = []
+    try:
+        chosen = limited_multiselect(
+            url_state,
+            offer,
+            label="Runs",
+            title_of=lambda id_: names[id_],
+            default=default,
+            help_=help_,
+            placeholder="Choose a run",
+        )
+    finally:
+        _show_run_shortcuts(url_state, offer, runs, names, chosen)
+    return chosen
+
+
+def _show_run_shortcuts(
     url_state: UrlState,
     offer: MultiselectOffer,
     runs: Sequence[LoadedRun],
     names: Mapping[str, str],
     chosen: Sequence[str],
 ) -> None:
-    """Draw what chooses a person's own runs alone, or a single one, and what takes that back.
-
-    Parameters
-    ----------
-    url_state : UrlState
-        The run that was chosen on a page of one run has a button of its own.
-    offer : MultiselectOffer
-        The list of runs.
-    runs : Sequence of LoadedRun
-        Those offered; nothing is drawn of a single one.
-    names : Mapping of str to str
-        Run id → the name that the list shows.
-    chosen : Sequence of str
-        Ids of those chosen now.
-    """
+    """Draw what chooses a person's own runs alone, or a single one, and what takes that back."""
     key, ids, studied = offer.key, list(offer.allowed), url_state.initial.get("run", "")
     own = [run.id for run in runs if run.file.is_uploaded]
     mine = own[: offer.limit[0] if offer.limit else None] if len(own) < len(ids) else []

@@ -11,6 +11,8 @@ from typing import Final, Self
 
 import psutil
 
+from memory_watch import family
+
 EVERY_SECONDS: Final = 0.03
 """How often memory is looked at: a bomb of 1 GiB takes several times as long to unpack."""
 
@@ -94,9 +96,4 @@ def _family(pid: int) -> list[int]:
     if not Path("/proc/thread-self/children").exists():
         with suppress(psutil.NoSuchProcess):
             return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-    found = [pid]
-    for one in found:  # it grows
-        with suppress(OSError):
-            for listed in Path(f"/proc/{one}/task").glob("*/children"):
-                found += map(int, listed.read_text().split())
-    return found
+    return family(pid)
