@@ -48,31 +48,6 @@ MEASURE: Final = """if True:
     print(held("VmHWM") - before)
 """
 
-SEND: Final = """if True:
-    import gc
-    from pathlib import Path
-    import numpy as np
-    import polars as pl
-    from calib_core.readers.sandbox.protocol import pack
-    from calib_core.runs import AnswerRun, RowCounts, RunInfo
-
-    def held():
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-    def run(n):
-        rows = pl.DataFrame({str(at): np.arange(n) + at for at in range(8)})
-        rows = rows.with_columns(pl.all() * 1)  # in memory of polars
-        return pack(AnswerRun("a", "table", "a", RunInfo(), rows, RowCounts(n)))
-
-    tree, blobs = run(1_000_000)
-    (layout,) = [tree["of"]["rows"]]
-    before, n_blobs = held(), sum(slices for _, slices in layout)
-    for _ in range(n_blobs * 3 // 4 + 1):
-        next(blobs)
-    print(before - held())
-"""
-
-
 def put_out(program: str, *arguments: str) -> int:
     """The number that a program prints in a process that gives back at once what is let go of."""
     variables = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0", "PYTHONPATH": str(ROOT)}
@@ -99,7 +74,3 @@ def test_a_large_run_takes_no_more_than_so_many_times_its_columns(
     write_run(few, 1_000)
     columns = write_run(large, ROWS)
     assert put_out(MEASURE, work, str(few), str(large)) < most * columns
-
-
-def test_a_column_that_was_sent_takes_no_memory_any_more() -> None:
-    assert put_out(SEND) > 5 * 8_000_000  # of eight columns six were sent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import weakref
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from calib_core import readers
@@ -120,6 +122,27 @@ def test_large_frames_go_in_columns_and_slices(monkeypatch: pytest.MonkeyPatch) 
     numbers = ROWS.select("row", "path_mean_prob")  # 24 and 13 bytes
     _, blobs = protocol.pack_reading(reading(run(rows=numbers, group_columns=pl.DataFrame())))
     assert [pl.read_ipc_stream(bytes(blob)).shape for blob in blobs][:-1] == 3 * [(1, 1)] + [(1, 1), (2, 1)]
+
+
+class Owned(np.ndarray[Any, np.dtype[np.int64]]):
+    """Numbers that a column borrows: they are gone once nothing holds the column."""
+
+
+def borrowed(name: str, held: set[str]) -> pl.Series:
+    numbers = np.arange(100).view(Owned)
+    held.add(name)
+    weakref.finalize(numbers, held.remove, name)
+    buffers = [None, pa.py_buffer(numbers)]
+    return pl.Series(name, pl.from_arrow(pa.Array.from_buffers(pa.int64(), len(numbers), buffers)))
+
+
+def test_a_column_that_was_sent_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "SLICE_BYTES", 400)
+    held = set[str]()
+    (tree, blobs) = protocol.pack(run(rows=pl.DataFrame([borrowed(name, held) for name in "abc"])))
+    assert tree["of"]["rows"] == [[["a"], 2], [["b"], 2], [["c"], 2]]
+    held_at_each = ["".join(sorted(held)) for _ in blobs]
+    assert held_at_each == ["abc", "abc", "bc", "bc", "c", "c", ""]  # the last: other columns
 
 
 def test_a_slice_sends_its_own_texts_alone() -> None:
