@@ -48,6 +48,7 @@ MEASURE: Final = """if True:
     print(held("VmHWM") - before)
 """
 
+
 def put_out(program: str, *arguments: str) -> int:
     """The number that a program prints in a process that gives back at once what is let go of."""
     variables = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0", "PYTHONPATH": str(ROOT)}
