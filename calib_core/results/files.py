@@ -383,6 +383,7 @@ class UnusedColumn:
         return f"If it is {_COULD_BE.get(self.could_be, self.could_be)}"
 
 
+_NO_CONFIDENCE: Final = "no column says how sure the model was"
 _NO_TRUTH: Final = "no column says what is right"
 _COULD_BE: Final = MappingProxyType(
     {
@@ -1032,8 +1033,8 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
     patterns = {pattern for one in readings for pattern in one.wide}
     names = {*reading.column_roles.values(), *(name for one in readings for name in one.mapping.values())}
     taken = {role_of(name) for name in names}
-    lacking = "" if taken & CONFIDENCE_SOURCES or patterns else "no column says how sure the model was"
-    lacking = lacking or ("" if taken & TRUTH_COLUMNS or patterns else _NO_TRUTH)
+    lacks_truth = "" if taken & TRUTH_COLUMNS or patterns else _NO_TRUTH
+    lacks_confidence = "" if taken & CONFIDENCE_SOURCES or patterns else _NO_CONFIDENCE
     found: dict[str, UnusedColumn] = {}
     for one in reading.candidates:
         role, column = role_of(one.name), next(iter(one.names))
@@ -1045,9 +1046,9 @@ def columns_not_used(reading: Reading, proposal: Proposal | None) -> tuple[Unuse
             if one.names not in before.mappings:  # it may differ in what counts as missing alone
                 found[column] = replace(before, mappings=(*before.mappings, one.names))
         elif before is None:
-            found[column] = UnusedColumn(
-                column, role, _why_unused(one, lacking, is_taken=role in taken), (one.names,)
-            )
+            lacking = lacks_truth if role in CONFIDENCE_SOURCES else lacks_confidence or lacks_truth
+            why = _why_unused(one, lacking, is_taken=role in taken)
+            found[column] = UnusedColumn(column, role, why, (one.names,))
     return tuple(found.values())
 
 

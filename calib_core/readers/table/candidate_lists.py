@@ -46,7 +46,8 @@ s, of the lists of both."""
 
 _WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
-_BEFORE_WORD: Final = re.compile(r"(?P<label>[^-_. ]+)[-_. ](?P<ending>.*)", re.DOTALL)
+_LABELS_INSIDE: Final = (re.compile(r"[^-_. ()\[\]]+"), re.compile(r"(?<=[a-z])[A-Z](?![A-Za-z0-9])"))
+"""What may be a label inside a name: a word of it, or a capital at a word's end ("choiceA_probs")."""
 
 
 def list_columns(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) -> Iterator[Candidate]:
@@ -131,7 +132,7 @@ class _Family(NamedTuple):
 
     Attributes
     ----------
-    kind : {"beginning", "ending", "object", "letters", "unnamed", "answers"}
+    kind : {"beginning", "around", "object", "letters", "unnamed", "answers"}
         Where in their names it is: "object" is the object whose keys they are; those of the last three have
         nothing in common, but are letters, say nothing otherwise, or are the answers themselves.
     frame : str
@@ -196,8 +197,10 @@ def _families(name: str, answers: Collection[str]) -> Iterator[tuple[_Family, st
     for pattern in (_WITHOUT_LETTER, _WITHOUT_WORD):
         if (match := pattern.fullmatch(name)) is not None and _says_probability(match["prefix"]):
             yield _Family("beginning", f"{pattern.pattern} {match['prefix']}"), _as_label(match["label"])
-    if (match := _BEFORE_WORD.fullmatch(name)) is not None and _says_probability(match["ending"]):
-        yield _Family("ending", match["ending"]), _as_label(match["label"])
+    for match in (one for pattern in _LABELS_INSIDE for one in pattern.finditer(name)):
+        before, after = name[: match.start()], name[match.end() :]
+        if after and _says_probability(f"{before} {after}"):
+            yield _Family("around", f"{before}*{after}"), _as_label(match[0])
     parent, _, key = name.rpartition(".")
     if parent:
         spelt = (one for one in CHOICE_SCORES if spelling_rank(parent, one) is not None)

@@ -492,6 +492,10 @@ def integer_judge(low: int, dtype: pl.DataType) -> ColumnJudge:
 # --- Texts and flags --------------------------------------------------------------------------------------
 
 
+ONE_VALUE: Final = "Write one value, not several."
+"""The fix of a list or an object in place of a text."""
+
+
 def judge_text(raw: pl.Series) -> JudgedColumn:
     """Check texts; numbers and booleans become text, and text that is empty or all white space is missing."""
     judged = judge_sample_text(raw)
@@ -519,10 +523,9 @@ def judge_sample_text(raw: pl.Series) -> JudgedColumn:
         return JudgedColumn(null_where(raw.cast(pl.String), is_nan), faults)
     if raw.dtype.is_numeric() or raw.dtype.is_temporal() or isinstance(raw.dtype, pl.Boolean | pl.Null):
         return JudgedColumn(raw.cast(pl.String))
-    fix = "Write one value, not several."
     return JudgedColumn(
         null_series(raw, pl.String()),
-        faults_where(raw, raw.is_not_null(), "not a text", "one text or number", fix),
+        faults_where(raw, raw.is_not_null(), "not a text", "one text or number", ONE_VALUE),
     )
 
 

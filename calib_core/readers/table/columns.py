@@ -210,7 +210,7 @@ NEGATIVE_LOG: Final = "nll"
 _NAME_OF_PAIR: Final = re.compile(r"=(?P<name>[^=:/]*)(?=[:/]|$)")
 _KNOWN_NAMES: Final = frozenset((*ANSWER_SCHEMA, *INFO_COLUMNS))
 _SCALED_NAME: Final = re.compile(r"(?P<name>[^/]+)/(?P<divisor>[1-9][0-9]{0,5})")
-SEPARATOR: Final = re.compile(r"[-_./: ]+")
+SEPARATOR: Final = re.compile(r"[-_./: ()\[\]]+")
 _NUMBER_AT_END: Final = re.compile(r"(?P<prefix>.*?)(?P<suffix>[0-9]{1,9})", re.DOTALL)
 
 

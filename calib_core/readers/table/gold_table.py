@@ -30,7 +30,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.csv_reader import DIALECTS, header_of, open_csv
 from calib_core.readers.table.json_reader import open_json_lines, open_json_list
-from calib_core.readers.table.names import SPELLINGS, meanings, normalise_name
+from calib_core.readers.table.names import SPELLINGS, Meaning, meanings, normalise_name
 from calib_core.readers.table.one_column import as_outcome
 from calib_core.readers.table.raw import MAX_COLUMNS, RawTable, every_column
 from calib_core.readers.table.rows import TRUTH_COLUMNS
@@ -292,11 +292,17 @@ def _answer_columns(
         del found["gold"]
         note = f"correct is {shorten(label, 40)!r}, whose values are True and False."
         return {**found, outcome: label}, (note,)
-    if not found.keys() & set(RIGHT_ANSWER_COLUMNS) and (
-        column := _likeliest_column(outcome, free.columns, set(ids))
-    ):
-        found[outcome] = column
-    return found, ()
+    if found.keys() & set(RIGHT_ANSWER_COLUMNS):
+        return found, ()
+    if column := _likeliest_column(outcome, free.columns, set(ids)):
+        return {**found, outcome: column}, ()
+    said = [column for column in free.columns if column not in ids and _says_right_answer(column)]
+    return found | ({"gold": said[0]} if len(said) == 1 else {}), ()
+
+
+def _says_right_answer(column: str) -> bool:
+    """Return whether a name says that a column holds right answers, and nothing else."""
+    return meanings(column) == (Meaning("gold", "said"),)
 
 
 def _needed_columns_advice() -> str:

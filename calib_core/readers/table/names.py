@@ -101,7 +101,10 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "gold_answers",
             "answers.text",
             "expected",
+            "ideal",
             "solution",
+            "standard_answer",
+            "actual",
             "label",
             "answer",
             "answer_idx",
@@ -125,6 +128,12 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "completion",
             "generation",
             "actual_output",
+            "pred_idx",
+            "pred_index",
+            "y_hat",
+            "most_likely_answer",
+            "selected_option",
+            "actual",
             "label",
             "answer",
             "answer_idx",
@@ -206,8 +215,8 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
             "succeeded solved hit ok okay match matched richtig korrekt"
         ),
         "correct:not": _words(
-            "wrong incorrect incorrectly error errors err mistake mistaken fail failed fails failure "
-            "hallucination hallucinations hallucinated hallucinates hallucinating falsch fehler"
+            "wrong incorrect incorrectly inaccurate error errors err mistake mistaken fail failed fails "
+            "failure hallucination hallucinations hallucinated hallucinates hallucinating falsch fehler"
         ),
         "gold": _words("gold golden truth true target reference ref expected solution gt groundtruth"),
         "prediction": _words(
@@ -352,14 +361,17 @@ def meanings(column: str) -> tuple[Meaning, ...]:
         found.append(Meaning("gold", "said"))  # a column "Correct" of letters
     for end in dict.fromkeys((last, ".".join(column.split(".")[-2:]))):
         found = found or [*_of_words(name_words(end))]
+    if not found and len(last) > 3 and last.isalpha() and last.endswith("s"):
+        return meanings(column[:-1])  # "labels" of one row each
     return tuple(found)
 
 
 def _of_words(words: Sequence[str]) -> Iterator[Meaning]:
     """Yield what the words of a name say together."""
     ends = {words[0], words[-1]} - OF_ONE_CLASS if len(words) > 1 else set[str]()
-    is_of_class = bool(OF_ONE_CLASS.intersection(words)) and any(
-        len(word) == 1 or word.isdecimal() for word in ends
+    is_of_class = bool(OF_ONE_CLASS.intersection(words)) and (
+        any(len(word) == 1 or word.isdecimal() for word in ends)
+        or any(len(word) == 1 for word in words[1:-1])
     )
     words = [bare for word in words if (bare := word.rstrip("0123456789"))]
     judged = WORDS["correct"] | WORDS["correct:not"]

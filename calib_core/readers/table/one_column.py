@@ -39,9 +39,24 @@ MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 EXACT_TOPS: Final = (3, 5)
 """Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
-RIGHT_VALUES: Final = frozenset(["correct", "right", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"])
+RIGHT_VALUES: Final = frozenset(
+    ["correct", "right", "accurate", "factual", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"]
+)
 WRONG_VALUES: Final = frozenset(
-    ["incorrect", "wrong", "falsch", "inkorrekt", "✗", "✘", "❌", "fail", "failed"]
+    [
+        "incorrect",
+        "wrong",
+        "inaccurate",
+        "hallucinated",
+        "hallucination",
+        "falsch",
+        "inkorrekt",
+        "✗",
+        "✘",
+        "❌",
+        "fail",
+        "failed",
+    ]
 )
 """Values that say themselves which of them mean right, whatever the column is called."""
 YES_VALUES: Final = frozenset(["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok"])

@@ -625,7 +625,12 @@ def read_table(
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
     if runs and (note := _repeats_note(head, dialect, roles, columns, group_columns)):
         runs = tuple(_with_note(run, note) for run in runs)
-    possible = _find_possible(head, dialect, roles, columns, is_refused=refusal is not None)
+    joined = {
+        source: name
+        for name, source in collected.source_columns.items()
+        if name in GOLD_COLUMNS and head.gold_path is not None and source not in columns
+    }
+    possible = _find_possible(head, dialect, roles, columns, joined, is_refused=refusal is not None)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -823,30 +828,22 @@ def open_table(
 
 
 def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
-    """Return the dialect whose header has the most columns that are read.
+    """Return the dialect that splits the first records like the header.
 
-    Where none has any, it is the one that splits the first records like the header, of several the one with
-    the most proposals.
+    Of several, or where none does, it is the one whose header has the most columns that are read, or else the
+    most proposals.
     """
     headers = {dialect: header_of(data, dialect) for dialect in DIALECTS}
-    n_read = {
-        dialect: sum(map(roles.is_used, header))
-        + sum(path_root(path, header) is not None for path in roles.paths)
-        for dialect, header in headers.items()
-    }
-    if any(n_read.values()):
-        return max(DIALECTS, key=n_read.__getitem__)
-    n_proposed = {
-        dialect: sum(
-            any(one.clarity == "said" for one in meanings(column)) for column in header[:MAX_COLUMNS]
-        )
-        for dialect, header in headers.items()
-    }
-    splits = {
-        dialect: len(header) > 1 and has_regular_records(data, dialect, N_FIRST_OBJECTS)
-        for dialect, header in headers.items()
-    }
-    return max(DIALECTS, key=lambda dialect: (splits[dialect], n_proposed[dialect]))
+
+    def suitability(dialect: CsvDialect) -> tuple[bool, int, int]:
+        header = headers[dialect]
+        is_split = len(header) > 1 and has_regular_records(data, dialect, N_FIRST_OBJECTS)
+        n_read = sum(map(roles.is_used, header))
+        n_read += sum(path_root(path, header) is not None for path in roles.paths)
+        said = (any(one.clarity == "said" for one in meanings(name)) for name in header[:MAX_COLUMNS])
+        return is_split, n_read, sum(said)
+
+    return max(DIALECTS, key=suitability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -860,18 +857,25 @@ class _Possible:
 
 
 def _find_possible(
-    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str], *, is_refused: bool
+    head: Head,
+    dialect: CsvDialect,
+    roles: ColumnRoles,
+    columns: Sequence[str],
+    joined: Mapping[str, str],
+    *,
+    is_refused: bool,
 ) -> _Possible:
     """Find what columns may be read as; with a preview where nothing of use is read.
 
-    A column that has its name may be meant otherwise, such as a confidence in percent.
+    A column that has its name may be meant otherwise, such as a confidence in percent. `joined` are the right
+    answers of another table, beside which "answer" is the model's.
     """
     read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
     is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(TRUTH_COLUMNS))
     is_open = is_refused or not is_complete
     if not head.finds_candidates or not (is_open or roles.unused_columns(columns)):
         return _Possible()
-    candidates, written = _find_candidates(head, dialect, roles, columns)
+    candidates, written = _find_candidates(head, dialect, roles, columns, joined)
     if not is_open:
         return _Possible(candidates)
     golds = {*read_as, *(name for one in candidates for name in one.names.values())} & GOLD_COLUMNS
@@ -881,7 +885,11 @@ def _find_possible(
 
 
 def _find_candidates(
-    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str]
+    head: Head,
+    dialect: CsvDialect,
+    roles: ColumnRoles,
+    columns: Sequence[str],
+    joined: Mapping[str, str],
 ) -> tuple[tuple[Candidate, ...], dict[str, pl.Series]]:
     """Find what columns may be read as, by their names and first values; return also these, as written."""
     every = (*columns, *nested_paths(head.first_objects))
@@ -901,7 +909,7 @@ def _find_candidates(
     for column, name in read_as.items():
         if name == "correct" and column in roles.mapping.keys() & values.keys():  # perhaps turned round
             values[column] = roles.meaning(column, name).judge(values[column]).values
-    found = list(find_candidates(values, read_as, with_commas))
+    found = list(find_candidates(values, {**read_as, **joined}, with_commas))
     free = [path for path in paths if path not in read_as and path not in left_out]
     lists = _lists_inside(head, dialect, free)
     found += find_scored_choices(lists)

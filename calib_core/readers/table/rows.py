@@ -23,6 +23,7 @@ from calib_core.readers.table.cells import (
     MAX_WORDS,
     MIN_LARGEST_PERCENTAGE,
     NOT_A_NUMBER,
+    ONE_VALUE,
     OUT_OF_RANGE,
     CellFault,
     JudgedColumn,
@@ -186,6 +187,8 @@ class ColumnTally:
     ----------
     n_present, n_bad
         Counts of the values that are not missing, and of those among them that are bad.
+    n_nested
+        Count of the bad values that are lists or objects in place of a text.
     kinds
         The kinds of their faults.
     run_texts
@@ -197,6 +200,7 @@ class ColumnTally:
 
     n_present: int = 0
     n_bad: int = 0
+    n_nested: int = 0
     kinds: set[str] = field(default_factory=set[str])
     run_texts: set[str] = field(default_factory=set[str])
     are_in_range: bool = True
@@ -208,6 +212,8 @@ class ColumnTally:
         bad_values = judged.values.gather(pl.Series(bad))
         self.n_present += judged.values.len() - judged.values.null_count() + bad_values.null_count()
         self.n_bad += bad.size
+        if name != "id" or isinstance(raw.dtype, pl.List):  # an object may well name a question
+            self.n_nested += sum(fault.positions.size for fault in judged.faults if fault.fix == ONE_VALUE)
         self.kinds.update(fault.kind for fault in judged.faults)
         if name in NEVER_FRACTIONS and self.are_in_range:
             self.are_in_range, has_fractions = range_and_fractions(raw)
@@ -221,6 +227,11 @@ class ColumnTally:
     def are_fractions(self) -> bool:
         """Whether the column is to name what is asked, and holds numbers from 0 to 1, not all whole."""
         return self.are_in_range and self.has_fractions
+
+    @property
+    def are_nested(self) -> bool:
+        """Whether all values are lists or objects in place of a text, so that the column holds none."""
+        return 0 < self.n_nested == self.n_present
 
     def may_be_left_out(self, name: str, n_rows: int) -> bool:
         """Whether most values are bad, so that the column does not hold what `name` means.
@@ -415,6 +426,9 @@ class RowCollector:
     def leave_out_unneeded(self, chosen_names: Collection[str]) -> None:
         """Leave out columns of which most values are bad, unless nothing could be computed without them.
 
+        Lists and objects, which are no text of an answer or id, are left out also then: what they hold has
+        paths of its own.
+
         Parameters
         ----------
         chosen_names
@@ -432,6 +446,12 @@ class RowCollector:
             f"name questions. If they do: {Advice(columns={column: name})}"
             for name, column in self.source_columns.items()
             if name not in chosen_names and self._tallies[column].are_fractions
+        }
+        self.left_out |= {
+            column: self._left_out_note(column)
+            for name, column in self.source_columns.items()
+            if name not in {*chosen_names, *TRUTH_COLUMNS, *RUN_COLUMNS, "trial_of"}
+            and self._tallies[column].are_nested
         }
         kept = names - unneeded
         if CONFIDENCE_COLUMNS.intersection(map(schema_name, kept)) and (
@@ -650,8 +670,7 @@ def judge_slice(
         raw = part.columns[column]
         judged[column] = roles.meaning(column, name).judge(raw)
         if roles.is_spelled(column) or name in SINGLE_TEXT_COLUMNS:
-            fix = "Write one value, not several."
-            judged[column] = _mark_no_text(judged[column], raw, part.nested.get(column), fix)
+            judged[column] = _mark_no_text(judged[column], raw, part.nested.get(column), ONE_VALUE)
         if name in SINGLE_TEXT_COLUMNS or name in TEXT_LIST_COLUMNS:
             fix = "Write the text itself, or null if there is none."
             judged[column] = _mark_no_text(judged[column], raw, part.no_texts.get(column), fix)

@@ -117,7 +117,7 @@ def with_nested_fields(table: RawTable, roots: Mapping[str, str], is_used: Colum
 def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
     """List the paths to the values inside the objects of records, without the keys of the records themselves.
 
-    Lists are not entered, except those of a single object in every record.
+    Lists are not entered, except those of a single value in every record.
     """
     paths: dict[str, None] = {}
     longer: set[str] = set()
@@ -132,15 +132,16 @@ def nested_paths(records: Sequence[JsonObject]) -> tuple[str, ...]:
         if depth:
             paths[path] = None
         elements = cast("list[object]", value) if isinstance(value, list) else []
-        if _are_objects(elements):
-            longer.update([path] if len(elements) > 1 else ())
+        if len(elements) == 1 or _are_objects(elements):
             walk(elements[0], f"{path}.0", depth + 1)
+        if len(elements) > 1:
+            longer.add(path)
 
     for record in records:
         for key, value in record.items():
             walk(value, key, 0)
     taken = {path for path in paths if any(path in record for record in records)}
-    taken |= {path for path in paths for one in longer if path.startswith(f"{one}.0.")}
+    taken |= {path for path in paths for one in longer if path == f"{one}.0" or path.startswith(f"{one}.0.")}
     return tuple(path for path in paths if path not in taken)
 
 

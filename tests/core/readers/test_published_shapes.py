@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -314,3 +315,101 @@ def test_saved_tgi_answers_have_no_gold(count: int, rows: str, tmp_path: Path) -
     assert report.status == "refused"
     assert f"read as tgi, {rows}" in report.message
     assert "no gold answers" in report.message
+
+
+NINE_OF_TWELVE = [at % 4 > 0 for at in range(12)]
+SURE = [0.5 + at / 25 for at in range(12)]
+CITIES = ("Bern", "Oslo", "Rome")
+
+
+def test_a_header_of_several_words_is_split_at_its_commas(tmp_path: Path) -> None:
+    """A last word that is a known name, as in "gpt-3 confidence", does not make white space the delimiter."""
+    header = ("Question", "Best Answer", "gpt-3", "gpt-3 judge acc", "gpt-3 confidence", "t5 judge acc")
+    rows = [
+        ("What is it?", "Bern", "Bern", int(right), sure, int(not right))
+        for right, sure in zip(NINE_OF_TWELVE, SURE, strict=True)
+    ]
+    path = write_table(tmp_path / "quiz.csv", (*header, "t5 confidence"), [(*row, 0.5) for row in rows])
+    assert readers.read(path).columns == (*header, "t5 confidence")
+    proposal = tried_report(path).proposal
+    assert proposal is not None
+    assert dict(proposal.wide) == {"* confidence": "confidence", "* judge acc": "correct"}
+
+
+@pytest.mark.parametrize(
+    ("form", "labels"),
+    [("choice{}_probs", "ABC"), *product(("p({})", "prob[{}]", "pred_{}_prob"), ("ABC", CITIES))],
+)
+def test_the_label_of_a_choice_may_stand_inside_the_name(
+    tmp_path: Path, form: str, labels: Sequence[str]
+) -> None:
+    rows = [
+        (labels[at * at % 3], *(0.6 if at % 3 == choice else 0.2 for choice in range(3))) for at in range(12)
+    ]
+    header = ("gold", *map(form.format, labels))
+    path = write_table(tmp_path / "quiz.csv", header, rows)
+    assert proposed_mapping(path) == dict.fromkeys(header[1:], "choice_probs")
+    run = load_run(readers.read(path, options=ReadOptions(proposed_mapping(path))))
+    # at % 3 = at² % 3 where it is 0 or 1: two of three are right, with confidence .6
+    assert figures(run, "choice_softmax") == pytest.approx((12, 2 / 3, 2 / 3 - 0.6))
+
+
+def test_a_table_of_right_answers_makes_answer_that_of_the_model(tmp_path: Path) -> None:
+    said = [CITIES[(at + (not right)) % 3] for at, right in enumerate(NINE_OF_TWELVE)]
+    rows = [{"qid": at, "answer": text, "confidence": SURE[at]} for at, text in enumerate(said)]
+    path = write_lines(tmp_path / "quiz.jsonl", rows)
+    key = write_table(
+        tmp_path / "key.csv", ("qid", "expected_answer"), [(at, CITIES[at % 3]) for at in range(12)]
+    )
+
+    def read(further: ReadOptions) -> Reading:
+        return readers.read(path, options=ReadOptions(gold_on="qid").adding(further), gold=key)
+
+    proposal = check_file(read(ReadOptions()), read_again=read).proposal
+    assert proposal is not None
+    assert proposal.mapping["answer"] == "prediction"
+    assert proposal.outcome.startswith("accuracy 0.7500 (9 of 12)")
+
+
+@pytest.mark.parametrize("wrap", [lambda cell: cell, lambda cell: [cell]])
+def test_a_prediction_that_is_an_object_is_read_by_its_fields(tmp_path: Path, wrap: Any) -> None:
+    rows = [
+        {
+            "text": f"t{at}",
+            "gold": CITIES[at % 3],
+            "prediction": wrap({"label": CITIES[(at + (not right)) % 3], "score": SURE[at]}),
+        }
+        for at, right in enumerate(NINE_OF_TWELVE)
+    ]
+    report = tried_report(write_lines(tmp_path / "quiz.jsonl", rows))
+    assert report.proposal is not None
+    assert report.proposal.unsaid
+    assert report.proposal.outcome.startswith("accuracy 0.7500 (9 of 12), mean confidence 0.7200")
+    assert "'prediction' is left out: 12 of 12 values are not one text" in report.message
+
+
+def test_lists_of_token_numbers_are_no_ids(tmp_path: Path) -> None:
+    rows = [
+        {"id": [at, 7, 9], "text": ["The", " answer"], "confidence": SURE[at], "correct": right}
+        for at, right in enumerate(NINE_OF_TWELVE)
+    ]
+    reading = readers.read(write_lines(tmp_path / "quiz.jsonl", rows))
+    assert figures(load_run(reading), "given")[:2] == (12, 0.75)
+    assert any("'id' is left out: 12 of 12 values" in note for note in reading.notes)
+
+
+def test_an_answer_that_is_a_list_of_one_is_proposed_by_its_path(tmp_path: Path) -> None:
+    rows = [
+        {"prediction": ["ABC"[(at + (not right)) % 3]], "gold": "ABC"[at % 3], "confidence": SURE[at]}
+        for at, right in enumerate(NINE_OF_TWELVE)
+    ]
+    path = write_lines(tmp_path / "quiz.jsonl", rows)
+    assert proposed_mapping(path) == {"prediction.0": "prediction"}
+    rows[3]["prediction"] = ["A", "B"]
+    assert tried_report(write_lines(path, rows)).proposal is None
+
+
+def test_what_lacks_beside_a_confidence_is_what_is_right(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "quiz.csv", ("logprob", "text"), [(-sure, "x") for sure in SURE])
+    (unused,) = tried_report(path).columns_not_used
+    assert unused.why.endswith("it is the confidence, but no column says what is right")
