@@ -14,7 +14,7 @@ from pages.state.runs import LoadedRun
 from pages.widgets.column_mapping import show_accept_all
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.file_block import show_file, show_run
-from pages.widgets.file_status import open_files, show_empty_folder, show_file_table
+from pages.widgets.file_status import open_files, show_empty_folder, show_file_table, widget_keys
 from pages.widgets.joined_tables import show_joined_tables
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
@@ -51,7 +51,7 @@ def page() -> None:
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
         f"{plural(len(context.all_runs), 'run')}. Calib never writes to this folder."
     )
-    show_accept_all(context.files)
+    show_accept_all(context.files, widget_keys((*context.files, *context.unread)))
     show_joined_tables(context.files, context.runs)
     shown = show_file_table(context.files, loaded, context.unread, shown_above=unsettled)
     for file in shown.keys() & set(context.unread):
