@@ -35,10 +35,12 @@ from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
 from calib_core.runs import confidence_name, schema_name
+from calib_core.views.files import names_or_more
 from calib_core.wording import format_percent, join_names, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
+from pages.widgets.uploader import last_uploaded
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
@@ -161,7 +163,7 @@ def show_mapping_controls(
     if opens and not st.session_state.get(opened, True):  # a table came that may hold the right answers
         st.session_state[f"reread_{key}"] = True
     st.session_state[opened] = opens
-    if lacks_dataset(file):
+    if lacks_dataset(file) and not last_uploaded([file]):  # those have a field above all files
         show_dataset_field({file: key})
     if not st.toggle(
         "Change how this file is read: columns, right answers, corrections, format",
@@ -306,7 +308,9 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     reading = readings[chosen] if readings else None
     if reading is not None and reading.rows:
         named = columns_text({**reading.mapping, **reading.wide})
-        st.caption(f"Rows at {escape_markdown(reading.rows)}{f': {named}' if named else ''}.")
+        named = named or escape_markdown(names_or_more(reading.row_columns))
+        several = ", each key a separate run" if "*" in reading.rows else ""
+        st.caption(f"Rows at {escape_markdown(reading.rows)}{several}{f': {named}' if named else ''}.")
         return _Draft(reading.mapping, reading.wide, "", reading.rows, reading.row_columns, reading.missing)
     initial = base.said_columns if reading is None else reading.mapping
     column_by_role = {
@@ -419,7 +423,7 @@ def _pick_column(
             format_func=form_label,
         )
     if reason := _reason(base, column, name):
-        why.caption(escape_markdown(f"from {reason}"))
+        (why if role in _FORMS else form).caption(escape_markdown(f"from {reason}"))
     return column, _pick_numbers(name, key) if MappedName.parse(name).lacks_numbers else name
 
 
@@ -501,6 +505,8 @@ def _shown_roles(base: FileReport, column_by_role: Mapping[str, str], fixed: Map
     if base.proposal is not None and base.proposal.wide:
         return []
     roles = set(column_by_role)
+    if base.proposal is not None:  # it needs no other column
+        return [role for role in ROLE_LABELS if role in roles]
     others = {schema_name(_role_name(name)) for name in (*fixed.values(), *base.column_roles.values())}
     if not others & CONFIDENCE_SOURCES:
         roles.add("confidence")
@@ -738,7 +744,7 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
         )
         mapped = MappedName.parse(name)
         meaning = "the question that rows repeat" if name == "trial_of" else escape_markdown(name)
-        if mapped.is_inverted or mapped.of_class:
+        if name != mapped.name and not mapped.word_numbers and form_label(name) != form_label(mapped.name):
             meaning = f"{escape_markdown(mapped.name)} ({form_label(name)})"
         parts.append(f"{shown} as {meaning}" if name else f"{shown} left out")
     more = f" and {len(parts) - max_parts} more" if len(parts) > max_parts else ""

@@ -21,7 +21,7 @@ from pages.widgets.column_mapping import (
     take_accepted_path,
 )
 from pages.widgets.file_block import show_file
-from pages.widgets.file_status import REFUSED_FILE, SETTLED_STATES, file_state, widget_keys
+from pages.widgets.file_status import REFUSED_FILE, SETTLED_STATES, attention_rank, file_state, widget_keys
 from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.pages import PAGES, PageInfo, has_confidence
 from pages.widgets.shell import PageContext
@@ -31,13 +31,13 @@ MAX_NEXT_STEPS: Final = 3
 """Up to this many of the files that were just uploaded have a link to their diagram, or a block."""
 
 
-def show_dropped_files(context: PageContext[None]) -> tuple[LoadedFile | None, list[LoadedFile]]:
+def show_dropped_files(context: PageContext[None]) -> tuple[list[LoadedFile], list[LoadedFile]]:
     """Draw what came of the files that were dropped last, and the questions on earlier ones, below the field.
 
     Returns
     -------
-    asking : LoadedFile or None
-        The file whose suggested mapping is drawn.
+    asking : list of LoadedFile
+        The files whose suggested mappings are drawn.
     unsettled : list of LoadedFile
         The files whose blocks are drawn, since they need attention.
     """
@@ -48,10 +48,10 @@ def show_dropped_files(context: PageContext[None]) -> tuple[LoadedFile | None, l
         st.info(text, icon=":material/upload_file:")
     keys = widget_keys((*context.files, *context.unread))
     unsettled = _unsettled_uploads(context)
-    asking = next((file for file in unsettled if needs_columns(file, context.files)), None)
-    if asking is not None:
-        unsettled.remove(asking)
-        show_suggested_mapping(asking, keys[asking])
+    asking = [file for file in unsettled if needs_columns(file, context.files)]
+    unsettled = [file for file in unsettled if file not in asking]
+    for file in asking:
+        show_suggested_mapping(file, keys[file])
     _show_next_steps(last_uploaded(context.files), context.all_runs, keys)
     for file in unsettled:
         show_file(file, keys[file], context.files, context.accepted_file_ids, expanded=True)
@@ -74,7 +74,8 @@ def _unsettled_uploads(context: PageContext[None]) -> list[LoadedFile]:
         for file in uploaded
         if file not in newest and states[file] not in (*SETTLED_STATES, REFUSED_FILE)
     ]
-    return sorted(needing_attention[:MAX_NEXT_STEPS], key=uploaded.index)
+    drawn = needing_attention[:MAX_NEXT_STEPS]
+    return sorted(drawn, key=lambda file: (attention_rank(states[file]), uploaded.index(file)))
 
 
 def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
