@@ -14,7 +14,7 @@ from pages.state.runs import LoadedRun
 from pages.widgets.column_mapping import show_accept_all
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.file_block import show_file, show_run
-from pages.widgets.file_status import open_files, show_empty_folder, show_file_table
+from pages.widgets.file_status import open_files, show_empty_folder, show_file_table, widget_keys
 from pages.widgets.joined_tables import show_joined_tables
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
@@ -47,11 +47,13 @@ def page() -> None:
     if not context.files and not context.unread:
         stop_on_empty_folder()
     unread = f"{len(context.unread):,} not read yet, " if context.unread else ""
+    has_own = context.unread or any(not file.is_uploaded for file in context.files)
+    fate = "Calib never writes to the data folder." if has_own else "Uploads are deleted when you leave."
     show_view_caption(
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
-        f"{plural(len(context.all_runs), 'run')}. Calib never writes to this folder."
+        f"{plural(len(context.all_runs), 'run')}. {fate}"
     )
-    show_accept_all(context.files)
+    show_accept_all(context.files, widget_keys((*context.files, *context.unread)))
     show_joined_tables(context.files, context.runs)
     shown = show_file_table(context.files, loaded, context.unread, shown_above=unsettled)
     for file in shown.keys() & set(context.unread):
@@ -69,8 +71,8 @@ def page() -> None:
             key,
             context.files,
             context.accepted_file_ids,
-            expanded=file in open_blocks and file is not asking,
-            is_shown_above=file is asking,
+            expanded=file in open_blocks and file not in asking,
+            is_shown_above=file in asking,
         )
 
 

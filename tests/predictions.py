@@ -118,3 +118,20 @@ def write_jsonl(path: Path, rows: Sequence[Row]) -> Path:
     """The rows as JSON, one a line."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def response(number: int) -> dict[str, object]:
+    """One line of an OpenAI batch output: a letter with the log-probabilities of the likeliest ones."""
+    tops = [
+        {"token": letter, "logprob": value, "bytes": None}
+        for letter, value in (("A", -0.2 - number / 100), ("B", -1.8 + number / 100))
+    ]
+    content = [{"token": "A", "logprob": tops[0]["logprob"], "bytes": None, "top_logprobs": tops}]
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "A"},
+        "logprobs": {"content": content},
+    }
+    body = {"object": "chat.completion", "model": "m", "choices": [choice]}
+    return {"custom_id": f"q{number}", "response": {"status_code": 200, "body": body}, "error": None}

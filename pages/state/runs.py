@@ -32,7 +32,8 @@ class LoadedRun:
     Attributes
     ----------
     id : str
-        ASCII id for the address, made of the run's label and, where that is not unique, its file's name.
+        ASCII id for the address, made of the run's label and, where that is not unique, its file's name. The
+        name that a person gave its data is no part of it, so that it stays the same when they are named.
     title : str
         What pages call the run: a `GivenName` where the person renamed it.
     file : LoadedFile
@@ -136,14 +137,15 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         for group in _group_parts(named)
     ]
     merged = [_merge_parts(parts, waiting, max_merged=len(groups)) for parts in groups]
+    slugs = [slug(_label_in_file(report.run, file.mapping.dataset)) for file, report, _ in merged]
+    n_same_id = Counter((file.is_uploaded, id_) for id_, (file, _, _) in zip(slugs, merged, strict=True))
     labels = Counter((file.is_uploaded, slug(report.run.label)) for file, report, _ in merged)
     has_both = len({file.is_uploaded for file, _, _ in merged}) == 2
     runs: list[LoadedRun] = []
-    for file, report, parts in merged:
+    for slug_, (file, report, parts) in zip(slugs, merged, strict=True):
         label = report.run.label
-        is_unique = labels[file.is_uploaded, slug(label)] == 1
-        id_ = slug(label) if is_unique else f"{slug(label)}--{slug(file.name)}"
-        title = label if is_unique else f"{label} ({file.name})"
+        id_ = slug_ if n_same_id[file.is_uploaded, slug_] == 1 else f"{slug_}--{slug(file.name)}"
+        title = label if labels[file.is_uploaded, slug(label)] == 1 else f"{label} ({file.name})"
         runs.append(
             LoadedRun(
                 id=f"{UPLOADED_PREFIX}{id_}" if file.is_uploaded else id_,
@@ -156,6 +158,17 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
         )
     style_indices = _style_indices(runs)
     return tuple(replace(run, style_index=style_indices[run.id]) for run in runs)
+
+
+def _label_in_file(run: AnyRun, given_dataset: str) -> str:
+    """Return the run's label without the name that a person gave its data; "" where there is none."""
+    if not given_dataset or run.info.dataset != given_dataset:
+        return run.label
+    named, unnamed = run.info.label(""), replace(run.info, dataset=None).label("")
+    if unnamed and run.label.startswith(named):
+        return unnamed + run.label.removeprefix(named)
+    name, _, number = run.label.rpartition(f" · {given_dataset}")  # called as its file is
+    return name + number
 
 
 def runs_with_tolerance(runs: Sequence[LoadedRun], tolerance: float | None) -> tuple[LoadedRun, ...]:

@@ -20,9 +20,10 @@ import stat
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from threading import RLock, Timer
 from typing import Any, Final
@@ -83,6 +84,8 @@ class SessionUploads:
         the same while files come: one that is on its way when the browser drops its field comes unannounced.
     newest : list of str
         Labels of the files that came since a page last showed what had come.
+    replaced : list of str
+        Those of them that took the place of an earlier file of the same name.
     errors : list of str
         Why files that came since then were not kept.
     is_shown : bool
@@ -98,6 +101,7 @@ class SessionUploads:
         self.turns: dict[tuple[Hashable, ...], Any] = {}
         self.field = secrets.token_hex(4)
         self.newest: list[str] = []
+        self.replaced: list[str] = []
         self.errors: list[str] = []
         self.is_shown = True
         self._folder: Path | None = None
@@ -108,28 +112,39 @@ class SessionUploads:
 
     @property
     def paths_by_label(self) -> dict[str, Path]:
-        """Label → path of the files that are read on their own, without companions of other files."""
+        """Label → path of the files that are read on their own, without companions of other files.
+
+        They are in order of their labels, as it is chance which of several files comes first.
+        """
         with self.lock:
-            return {label: path for label, path in self._labels.items() if not is_companion(path)}
+            return {label: path for label, path in sorted(self._labels.items()) if not is_companion(path)}
 
     def __bool__(self) -> bool:
         return bool(self._labels)
 
     def take(self, file_id: str, label: str, data: bytes) -> None:
-        """Keep a file that a browser sent, once: one that was removed since does not come back."""
+        """Keep a file that a browser sent, once: one that was removed since does not come back.
+
+        Of the files that come together, two may have the same name, as they lay in two folders: the second
+        gets a number. Otherwise a file takes the place of an earlier one of its name.
+        """
         if file_id in self._taken:
             return
         self._taken.add(file_id)
         if self.is_shown:
             self.newest, self.is_shown = [], False
+        label = _numbered(_as_label(label), self.newest)
+        is_known = label in self._labels
         try:
             self.newest.append(self.add(label, data))
         except Refused as refusal:
             self.errors.append(str(refusal))
+        else:
+            self.replaced += [label] * is_known
 
     def note_shown(self) -> None:
         """Note that a page has shown what came."""
-        self.errors, self.is_shown = [], True
+        self.errors, self.replaced, self.is_shown = [], [], True
 
     def add(self, label: str, data: bytes) -> str:
         """Keep a file in place of any other with the same label, and return the label as it is kept.
@@ -139,7 +154,7 @@ class SessionUploads:
         Refused
             Where the file would exceed `MAX_SESSION_BYTES` or cannot be written.
         """
-        label = shorten(label.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), 200)
+        label = _as_label(label)
         with self.lock:
             n_bytes = self._n_bytes - self._sizes.get(self._labels.get(label, Path()), 0) + len(data)
             if n_bytes > MAX_SESSION_BYTES:
@@ -198,6 +213,19 @@ class SessionUploads:
             path = self._folder / f"{secrets.token_hex(4)}-{name}"
         self.mappings.delete(path)  # that of a removed file, which a late click may have set after all
         return path
+
+
+def _as_label(name: str) -> str:
+    """Return a file's name as it can be shown."""
+    return shorten(name.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), 200)
+
+
+def _numbered(label: str, used: Collection[str]) -> str:
+    """Return the label, or one with a number that is not among those used: "run.csv" → "run (2).csv"."""
+    folder, slash, name = label.rpartition("/")
+    stem, dot, suffixes = name.partition(".")
+    candidates = (f"{folder}{slash}{stem} ({number}){dot}{suffixes}" for number in count(2))
+    return next(one for one in chain([label], candidates) if one not in used)
 
 
 def remove_abandoned_folders() -> None:
@@ -284,7 +312,7 @@ def take_uploads() -> bool:
     if context is None or not isinstance(manager := context.uploaded_file_mgr, MemoryUploadedFileManager):
         return False
     sent = list(manager.file_storage.get(context.session_id, {}).values())
-    for file in sorted(sent, key=lambda file: file.name):  # they come as the network has them
+    for file in sorted(sent, key=lambda file: (file.name, file.data)):  # they come as the network has them
         uploads.take(file.file_id, file.name, file.data)
         manager.remove_file(context.session_id, file.file_id)
     return bool(sent)

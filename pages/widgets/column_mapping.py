@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,10 +35,12 @@ from calib_core.readers.table.rows import GOLD_COLUMNS
 from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.results.files import FileReport, Proposal, RunFigures, run_figures
 from calib_core.runs import confidence_name, schema_name
+from calib_core.views.files import names_or_more
 from calib_core.wording import format_percent, join_names, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
+from pages.widgets.uploader import last_uploaded
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
     {
@@ -157,18 +159,22 @@ def show_mapping_controls(
         return
     if base and base.status == "refused" and is_asked and not file.mapping and not is_shown_above:
         show_suggested_mapping(file, key)
-    starts_open = _opens_by_default(file, files)
+    opens, opened = _opens_by_default(file, files), f"_opened_{key}"
+    if opens and not st.session_state.get(opened, True):  # a table came that may hold the right answers
+        st.session_state[f"reread_{key}"] = True
+    st.session_state[opened] = opens
+    if lacks_dataset(file) and not last_uploaded([file]):  # those have a field above all files
+        show_dataset_field({file: key})
     if not st.toggle(
-        "Change how this file is read: data set, columns, right answers, corrections, format",
-        value=starts_open,
+        "Change how this file is read: columns, right answers, corrections, format",
+        value=opens,
         key=f"reread_{key}",
-        help="Name the data set; set the meaning of the columns, the source of right answers, a table of "
-        "corrections, or the format.",
+        help="Set the meaning of the columns, the source of right answers, a table of corrections, or the "
+        "format.",
     ):
         return
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _pick_format(file, key)
-        dataset = _pick_dataset(file, key)
         gold = _pick_gold_table(file, base, files, key)
         corrections = _pick_corrections(file, base, files, key)
         if format_ != file.mapping.format:
@@ -185,7 +191,7 @@ def show_mapping_controls(
             gold=gold,
             corrections=corrections,
             run_name=file.mapping.run_name,
-            dataset=dataset,
+            dataset=file.mapping.dataset,
         )
         if base and (mapping.columns or mapping.wide):
             mapping = replace(mapping, columns_fingerprint=fingerprint(base.columns))
@@ -213,7 +219,8 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
         if base.preview:
             _show_preview(base, key)
         draft = _pick_roles(base, key)
-        _pick_name_of_data(base, draft, key)
+        if not _names_dataset(base, draft):
+            show_dataset_field({file: key}, is_draft=True)
         figures, trouble = _try_draft(file, base, draft)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
@@ -301,7 +308,9 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     reading = readings[chosen] if readings else None
     if reading is not None and reading.rows:
         named = columns_text({**reading.mapping, **reading.wide})
-        st.caption(f"Rows at {escape_markdown(reading.rows)}{f': {named}' if named else ''}.")
+        named = named or escape_markdown(names_or_more(reading.row_columns))
+        several = ", each key a separate run" if "*" in reading.rows else ""
+        st.caption(f"Rows at {escape_markdown(reading.rows)}{several}{f': {named}' if named else ''}.")
         return _Draft(reading.mapping, reading.wide, "", reading.rows, reading.row_columns, reading.missing)
     initial = base.said_columns if reading is None else reading.mapping
     column_by_role = {
@@ -414,7 +423,7 @@ def _pick_column(
             format_func=form_label,
         )
     if reason := _reason(base, column, name):
-        why.caption(escape_markdown(f"from {reason}"))
+        (why if role in _FORMS else form).caption(escape_markdown(f"from {reason}"))
     return column, _pick_numbers(name, key) if MappedName.parse(name).lacks_numbers else name
 
 
@@ -496,6 +505,8 @@ def _shown_roles(base: FileReport, column_by_role: Mapping[str, str], fixed: Map
     if base.proposal is not None and base.proposal.wide:
         return []
     roles = set(column_by_role)
+    if base.proposal is not None:  # it needs no other column
+        return [role for role in ROLE_LABELS if role in roles]
     others = {schema_name(_role_name(name)) for name in (*fixed.values(), *base.column_roles.values())}
     if not others & CONFIDENCE_SOURCES:
         roles.add("confidence")
@@ -565,7 +576,7 @@ def accept_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
 
     What was typed as the name of its data is taken at the click, since it may not have been drawn yet.
     """
-    typed = single_line(st.session_state.get(f"name_of_data_{key}") or "", MAX_DATASET_LENGTH)
+    typed = _typed_dataset(_dataset_field_key([key]))
     save_mapping(file, replace(mapping, dataset=typed or mapping.dataset), key)
     st.session_state[_ACCEPTED_PATH] = file.listing.path
 
@@ -575,9 +586,14 @@ def take_accepted_path() -> Path | None:
     return st.session_state.pop(_ACCEPTED_PATH, None)
 
 
-def needs_columns(file: LoadedFile) -> bool:
-    """Return whether a file is not loaded because its columns are to be confirmed or named."""
+def needs_columns(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
+    """Return whether a file is not loaded because its columns are to be confirmed or named.
+
+    Those of a table that another file needs are not.
+    """
     base = file.report_without_mapping or file.report
+    if is_gold_table(file, files) or is_corrections_table(file):
+        return False
     return (
         file.refusal is not None
         and not file.mapping
@@ -601,8 +617,15 @@ def _needs_numbers(base: FileReport) -> bool:
     return any(MappedName.parse(one.name).lacks_numbers for one in base.candidates)
 
 
-def show_accept_all(files: Sequence[LoadedFile]) -> None:
-    """Draw a button that accepts the proposals of all files, where several have one."""
+def show_accept_all(files: Sequence[LoadedFile], keys: Mapping[LoadedFile, str]) -> None:
+    """Draw a button that accepts the proposals of all files, where several have one.
+
+    Parameters
+    ----------
+    files : Sequence of LoadedFile
+    keys : Mapping of LoadedFile to str
+        The suffix of each file's widget keys.
+    """
     if error := st.session_state.pop(_TROUBLE_WITH_ALL, None):
         st.error(escape_markdown(error), icon=":material/save:")
     proposed = {
@@ -626,7 +649,7 @@ def show_accept_all(files: Sequence[LoadedFile]) -> None:
             key="accept_all",
             type="primary",
             on_click=_keep_mappings,
-            args=(proposed,),
+            args=(proposed, keys),
         )
 
 
@@ -643,11 +666,12 @@ def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -
     )
 
 
-def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping]) -> None:
-    """Keep the mapping of each file; the first that cannot be kept is reported above the files."""
+def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping], keys: Mapping[LoadedFile, str]) -> None:
+    """Keep each file's mapping, with the name typed for its data; report the first that cannot be kept."""
     try:
         for file, mapping in mappings.items():
-            mapping_store(file).save(file.listing.path, mapping)
+            typed = _typed_dataset(_dataset_field_key([keys[file]]))
+            mapping_store(file).save(file.listing.path, replace(mapping, dataset=typed or mapping.dataset))
     except OSError as error:
         st.session_state[_TROUBLE_WITH_ALL] = f"The mappings cannot be saved: {error.strerror}."
 
@@ -663,7 +687,9 @@ def show_kept_mapping(file: LoadedFile, files: Sequence[LoadedFile], key: str) -
         st.caption(
             f":material/push_pin: **Your mapping, saved {where}**: {_mapping_text(file.mapping, files)}."
         )
-        st.button("Remove mapping", key=f"forget_{key}", on_click=delete_mapping, args=(file, key))
+        st.button(
+            "Remove mapping", key=f"forget_{key}", on_click=save_mapping, args=(file, FileMapping(), key)
+        )
     if file.mapping_is_stale:
         st.warning(
             "The columns of this file have changed since you saved the mapping, so Calib does not use the "
@@ -718,7 +744,7 @@ def columns_text(columns: Mapping[str, str], max_parts: int = 8) -> str:
         )
         mapped = MappedName.parse(name)
         meaning = "the question that rows repeat" if name == "trial_of" else escape_markdown(name)
-        if mapped.is_inverted or mapped.of_class:
+        if name != mapped.name and not mapped.word_numbers and form_label(name) != form_label(mapped.name):
             meaning = f"{escape_markdown(mapped.name)} ({form_label(name)})"
         parts.append(f"{shown} as {meaning}" if name else f"{shown} left out")
     more = f" and {len(parts) - max_parts} more" if len(parts) > max_parts else ""
@@ -814,47 +840,61 @@ def _pick_format(file: LoadedFile, key: str) -> str | None:
 
 
 def lacks_dataset(file: LoadedFile) -> bool:
-    """Return whether a run of a file has no data set, or has one only by the person's name for it."""
-    runs = file.report.runs if file.report else ()
-    return bool(file.mapping.dataset) or any(report.run.info.dataset is None for report in runs)
+    """Return whether a run of a readable file has no data set, or only the one that a person named."""
+    if file.refusal is not None or file.report is None:
+        return False
+    named_by_file = all(report.run.info.dataset is not None for report in file.report.runs)
+    return bool(file.mapping.dataset) or not named_by_file
 
 
-def name_datasets(files: Mapping[LoadedFile, str], widget: str) -> None:
-    """Keep what is typed in a field as the name of the data of these files, each with its key."""
-    name = single_line(st.session_state[widget] or "", MAX_DATASET_LENGTH)
-    for file, key in files.items():
-        save_mapping(file, replace(file.mapping, dataset=name), key)
+def show_dataset_field(files: Mapping[LoadedFile, str], place: str = "", *, is_draft: bool = False) -> None:
+    """Draw the field of the name of the data of files that name none; nothing where there is no file.
 
-
-def _pick_dataset(file: LoadedFile, key: str) -> str:
-    """Draw the field of the name of the data, for a file that has none, and return the name."""
-    if not lacks_dataset(file):
-        return ""
-    name = st.text_input(
-        "Data set",
-        file.mapping.dataset,
-        max_chars=MAX_DATASET_LENGTH,
-        key=f"data_set_{key}",
-        placeholder="a name, as the file gives none",
-        help=DATASET_HELP,
-    )
-    return single_line(name or "", MAX_DATASET_LENGTH)
-
-
-def _pick_name_of_data(base: FileReport, draft: _Draft, key: str) -> None:
-    """Draw the field of the name of the data, where no column of a suggested mapping is that."""
-    if "dataset" in {_role_name(name) for name in (*base.column_roles.values(), *draft.columns.values())}:
+    Parameters
+    ----------
+    files : Mapping of LoadedFile to str
+        Each with the suffix of its widget keys.
+    place : str
+        Distinguishes the field from another one of the same files on the page.
+    is_draft : bool
+        Whether what is typed is kept once a suggested mapping is accepted. Otherwise it is kept at once.
+    """
+    if not files:
         return
-    label, control, _ = st.columns([1.3, 2, 3.8], vertical_alignment="center", gap="small")
-    label.markdown("**Data set**")
-    control.text_input(
-        "Data set",
+    key = _dataset_field_key(files.values(), place)
+    dataset = next(iter(files)).mapping.dataset
+    if not is_draft and st.session_state.get(key) != dataset:  # named elsewhere meanwhile
+        st.session_state[key] = dataset
+    st.text_input(
+        "Data set" if len(files) == 1 else f"Data set of these {len(files):,} files",
         max_chars=MAX_DATASET_LENGTH,
-        key=f"name_of_data_{key}",
-        label_visibility="collapsed",
+        key=key,
         placeholder="its name, if you like",
         help=DATASET_HELP,
+        width=360,
+        on_change=None if is_draft else _name_datasets,
+        args=None if is_draft else (files, key),
     )
+
+
+def _dataset_field_key(keys: Iterable[str], place: str = "") -> str:
+    """Return the key of the field that names the data of the files with these keys."""
+    return "_".join(filter(None, ("data_set", place, *keys)))
+
+
+def _typed_dataset(field: str) -> str:
+    return single_line(st.session_state.get(field) or "", MAX_DATASET_LENGTH)
+
+
+def _name_datasets(files: Mapping[LoadedFile, str], field: str) -> None:
+    """Keep what is typed in a field as the name of the data of these files; their controls stay as set."""
+    for file, key in files.items():
+        _keep_mapping(file, replace(file.mapping, dataset=_typed_dataset(field)), key)
+
+
+def _names_dataset(base: FileReport, draft: _Draft) -> bool:
+    """Return whether a column of a suggested mapping names the data set."""
+    return "dataset" in {_role_name(name) for name in (*base.column_roles.values(), *draft.columns.values())}
 
 
 def _pick_gold_table(
@@ -1223,16 +1263,26 @@ def apply_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
 
 
 def save_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> None:
-    """Keep a mapping in place of the one before; an empty one deletes it."""
-    if not mapping:
-        delete_mapping(file, key)
-        return
+    """Keep a mapping in place of the one before, and fold the controls; an empty one deletes it."""
+    if _keep_mapping(file, mapping, key):
+        _close_controls(key)
+
+
+def _keep_mapping(file: LoadedFile, mapping: FileMapping, key: str) -> bool:
+    """Keep a mapping, and the block of its file open; return whether it can be kept, or say why not."""
+    store = mapping_store(file)
     try:
-        mapping_store(file).save(file.listing.path, mapping)
+        if mapping:
+            store.save(file.listing.path, mapping)
+        else:
+            store.delete(file.listing.path)
     except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"The mapping cannot be saved: {error.strerror}."
-        return
-    _close_controls(key)
+        st.session_state[f"trouble_{key}"] = (
+            f"The mapping cannot be {'saved' if mapping else 'removed'}: {error.strerror}."
+        )
+        return False
+    mark_decided(key)
+    return True
 
 
 def save_mapping_for_all(files: Sequence[LoadedFile], mapping: FileMapping, key: str) -> None:
@@ -1249,20 +1299,9 @@ def save_mapping_for_all(files: Sequence[LoadedFile], mapping: FileMapping, key:
         save_mapping(file, mapping, key)
 
 
-def delete_mapping(file: LoadedFile, key: str) -> None:
-    """Delete the mapping, so that the file is read as it is recognised."""
-    try:
-        mapping_store(file).delete(file.listing.path)
-    except OSError as error:
-        st.session_state[f"trouble_{key}"] = f"The mapping cannot be removed: {error.strerror}."
-        return
-    _close_controls(key)
-
-
 def _close_controls(key: str) -> None:
-    """Fold the controls of a file whose mapping was changed, and keep the file visible."""
+    """Fold the controls of a file whose mapping was changed."""
     reset_controls(key)
-    mark_decided(key)
     st.session_state[f"reread_{key}"] = False
 
 

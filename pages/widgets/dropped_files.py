@@ -7,57 +7,75 @@ from typing import Final
 
 import streamlit as st
 
-from calib_core.readers.table.run_split import MAX_DATASET_LENGTH
 from calib_core.results.files import run_figures
 from pages.state.cache import LoadedFile
 from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.uploads import session_uploads
 from pages.widgets.column_mapping import (
-    DATASET_HELP,
     figures_text,
     lacks_dataset,
-    name_datasets,
     needs_columns,
+    show_dataset_field,
     show_suggested_mapping,
     take_accepted_path,
 )
 from pages.widgets.file_block import show_file
-from pages.widgets.file_status import SETTLED_STATES, file_state, widget_keys
+from pages.widgets.file_status import REFUSED_FILE, SETTLED_STATES, attention_rank, file_state, widget_keys
 from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.pages import PAGES, PageInfo, has_confidence
 from pages.widgets.shell import PageContext
 from pages.widgets.uploader import last_uploaded
 
 MAX_NEXT_STEPS: Final = 3
-"""Up to this many of the files that were just uploaded have a link to their diagram."""
+"""Up to this many of the files that were just uploaded have a link to their diagram, or a block."""
 
 
-def show_dropped_files(context: PageContext[None]) -> tuple[LoadedFile | None, list[LoadedFile]]:
-    """Draw what came of the files that were dropped last, below the field: there a person looks.
+def show_dropped_files(context: PageContext[None]) -> tuple[list[LoadedFile], list[LoadedFile]]:
+    """Draw what came of the files that were dropped last, and the questions on earlier ones, below the field.
 
     Returns
     -------
-    asking : LoadedFile or None
-        The file whose suggested mapping is drawn.
+    asking : list of LoadedFile
+        The files whose suggested mappings are drawn.
     unsettled : list of LoadedFile
         The files whose blocks are drawn, since they need attention.
     """
     for error in session_uploads().errors:
         st.error(escape_markdown(error), icon=":material/upload_file:")
+    for label in session_uploads().replaced:
+        text = f"**{escape_markdown(label)}** takes the place of the file of this name uploaded before."
+        st.info(text, icon=":material/upload_file:")
     keys = widget_keys((*context.files, *context.unread))
-    loaded = {file for run in context.all_runs for file in run.part_files}
-    dropped = last_uploaded(context.files)
-    asking = _show_next_steps(dropped, context.all_runs, keys)
-    unsettled = [
-        file
-        for file in dropped
-        if file is not asking and file_state(file, loaded, context.files) not in SETTLED_STATES
-    ][:MAX_NEXT_STEPS]
+    unsettled = _unsettled_uploads(context)
+    asking = [file for file in unsettled if needs_columns(file, context.files)]
+    unsettled = [file for file in unsettled if file not in asking]
+    for file in asking:
+        show_suggested_mapping(file, keys[file])
+    _show_next_steps(last_uploaded(context.files), context.all_runs, keys)
     for file in unsettled:
         show_file(file, keys[file], context.files, context.accepted_file_ids, expanded=True)
     session_uploads().note_shown()
     return asking, unsettled
+
+
+def _unsettled_uploads(context: PageContext[None]) -> list[LoadedFile]:
+    """Return the uploads that need attention, as many as are drawn; of earlier ones, those that ask.
+
+    What is refused is said once, a question stays until it is answered.
+    """
+    loaded = {file for run in context.all_runs for file in run.part_files}
+    uploaded = [file for file in context.files if file.is_uploaded]
+    states = {file: file_state(file, loaded, context.files) for file in uploaded}
+    newest = last_uploaded(uploaded)
+    needing_attention = [file for file in newest if states[file] not in SETTLED_STATES]
+    needing_attention += [
+        file
+        for file in uploaded
+        if file not in newest and states[file] not in (*SETTLED_STATES, REFUSED_FILE)
+    ]
+    drawn = needing_attention[:MAX_NEXT_STEPS]
+    return sorted(drawn, key=lambda file: (attention_rank(states[file]), uploaded.index(file)))
 
 
 def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
@@ -75,17 +93,8 @@ def _page_of(run: LoadedRun) -> PageInfo:
 
 def _show_next_steps(
     dropped: Sequence[LoadedFile], runs: Sequence[LoadedRun], keys: Mapping[LoadedFile, str]
-) -> LoadedFile | None:
-    """Draw what to do with the files that were just uploaded.
-
-    Returns
-    -------
-    LoadedFile or None
-        The file whose suggested mapping is drawn.
-    """
-    asking = next((file for file in dropped if needs_columns(file)), None)
-    if asking is not None:
-        show_suggested_mapping(asking, keys[asking])
+) -> None:
+    """Draw links to the diagrams of the files that were just uploaded, and the field for their data set."""
     for file in dropped[:MAX_NEXT_STEPS]:
         run = next((run for run in runs if file in run.part_files), None)
         if run is None or file.report is None:
@@ -103,24 +112,4 @@ def _show_next_steps(
                 {"run": run.id},
                 large=True,
             )
-    _show_name_field({file: keys[file] for file in dropped if lacks_dataset(file)})
-    return asking
-
-
-def _show_name_field(unnamed: Mapping[LoadedFile, str]) -> None:
-    """Draw the field that names the data of uploaded files which name none, each given with its key."""
-    if unnamed:
-        key = f"name_dropped_{'_'.join(unnamed.values())}"
-        dataset = next(iter(unnamed)).mapping.dataset
-        if st.session_state.get(key) != dataset:  # named elsewhere meanwhile
-            st.session_state[key] = dataset
-        st.text_input(
-            f"Data set of {'this file' if len(unnamed) == 1 else f'these {len(unnamed):,} files'}",
-            max_chars=MAX_DATASET_LENGTH,
-            key=key,
-            placeholder="its name, if you like",
-            help=DATASET_HELP,
-            width=360,
-            on_change=name_datasets,
-            args=(unnamed, key),
-        )
+    show_dataset_field({file: keys[file] for file in dropped if lacks_dataset(file)}, "dropped")

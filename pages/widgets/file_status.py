@@ -181,7 +181,7 @@ def show_file_table(
     if unread:
         order = sorted((*files, *unread), key=lambda file: (not file.is_uploaded, file.name))
     else:
-        order = sorted(files, key=lambda file: _attention_rank(file_state(file, loaded, files)))
+        order = sorted(files, key=lambda file: attention_rank(file_state(file, loaded, files)))
     frame = pl.DataFrame([_file_row(file, loaded, files) for file in order], infer_schema_length=None)
     usual_values = {"Why": None, "From": "folder", "Bad rows": 0, "Runs": 1}
     frame = frame.drop(name for name, value in usual_values.items() if not _differs(frame[name], value))
@@ -231,7 +231,7 @@ def _differs(column: pl.Series, value: str | int | None) -> bool:
     return not (column.fill_null(value) == value).all()
 
 
-def _attention_rank(state: str) -> int:
+def attention_rank(state: str) -> int:
     """Return the sort rank of a state: what one click settles, then other open, refused, settled files."""
     if state == NEEDS_CONSENT:
         return 0

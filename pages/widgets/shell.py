@@ -136,7 +136,8 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
         shows something when no run is loaded.
     """
     page = PAGES[page_id]
-    take_uploads()
+    if not n_uploads_under_way():  # what is dropped together is taken together
+        take_uploads()
     badge, question = _show_title(page)
     url_state = UrlState(page_id)
     accepted_file_ids = tuple(part for part in url_state.initial.get("good", "").split(",") if part)
@@ -173,7 +174,7 @@ def shell(page_id: str, choose: Chooser[ChoiceT] | None = None) -> PageContext[C
     _word_question(page, choice, question)
     url_state.carry_unused()
     url_state.write_url()
-    _remember_run(runs)
+    _remember_choice(url_state, runs)
     with st.sidebar:
         _show_tools(page_id, url_state, runs, hidden_runs, demo)
     _show_navigation(links, url_state.current, pages_without_content(listed))
@@ -276,7 +277,7 @@ def _load_folder(
     def is_enough(contents: FolderContents) -> bool:
         nonlocal runs
         runs = loaded_runs(contents.files, accepted_file_ids)
-        _follow_run(url_state, runs)
+        _follow_choice(url_state, runs)
         run_id = url_state.requested("run", "") if wanted else ""
         return page_id == "files" or (bool(runs) and (not run_id or any(run.id == run_id for run in runs)))
 
@@ -313,18 +314,21 @@ def _demo_state(url_state: UrlState, runs: Sequence[LoadedRun]) -> DemoState:
     return state
 
 
-def _remember_run(runs: Sequence[LoadedRun]) -> None:
-    """Remember of which files the chosen run is."""
+def _remember_choice(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
+    """Remember of which files the chosen run is, and which runs are of the chosen data set."""
     chosen = next((run for run in runs if run.id == st.session_state.get("run")), None)
     if chosen is not None:
         paths = [file.listing.path for file in chosen.part_files]
         st.session_state["_run_source"] = (chosen.id, chosen.report.run.label, paths)
+    dataset = url_state.current.get("dataset", "")
+    if of_dataset := [run.id for run in runs if dataset_id(run) == dataset]:
+        st.session_state["_runs_of_dataset"] = (dataset, of_dataset)
 
 
-def _follow_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
-    """Keep the run that was chosen where it has another id now.
+def _follow_choice(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
+    """Keep the run and the data set that were chosen where they have another id now.
 
-    Another file has a run of that label, or the data set of its file was named.
+    Another file has a run of that label, or the data set of a file was named.
     """
     id_, label, paths = st.session_state.get("_run_source", ("", "", ()))
     if id_ and all(run.id != id_ for run in runs):
@@ -332,6 +336,11 @@ def _follow_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
         same = [run for run in of_files if run.report.run.label == label]
         if same or len(of_files) == 1:
             url_state.rename_value("run", id_, (same or of_files)[0].id)
+    dataset, run_ids = st.session_state.get("_runs_of_dataset", ("", ()))
+    now = {run.id: dataset_id(run) for run in runs}
+    named = [now[run_id] for run_id in run_ids if run_id in now]
+    if named and dataset not in now.values():
+        url_state.rename_value("dataset", dataset, named[0])
 
 
 @st.fragment(run_every=1.0)

@@ -18,7 +18,7 @@ def show_uploader(files: Sequence[LoadedFile]) -> None:
     n_uploaded = sum(file.is_uploaded for file in files)
     if session_uploads():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{plural(n_uploaded, 'file')} uploaded, for this session alone.")
+            st.caption(f"{plural(n_uploaded, 'file')} uploaded.")
             st.button(
                 "Remove all uploaded files", key="remove_uploads", on_click=session_uploads().remove_all
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 import screens
-from predictions import quiz, write_csv, write_jsonl
+from predictions import quiz, response, write_csv, write_jsonl
 from screens import Visit, choose, control, page_text, table
 
 
@@ -69,20 +69,3 @@ def test_of_several_tables_of_right_answers_the_one_called_alike_is_proposed(
     at = visit("files")
     chosen = [Path(str(control(at, f"gold_{key}.jsonl").value)).name for key in ("output", "output-n8")]
     assert chosen == ["gold.csv", "gold_n8.csv"]
-
-
-def response(number: int) -> dict[str, object]:
-    """One line of an OpenAI batch output: a letter with the log-probabilities of the likeliest ones."""
-    tops = [
-        {"token": letter, "logprob": value, "bytes": None}
-        for letter, value in (("A", -0.2 - number / 100), ("B", -1.8 + number / 100))
-    ]
-    content = [{"token": "A", "logprob": tops[0]["logprob"], "bytes": None, "top_logprobs": tops}]
-    choice = {
-        "index": 0,
-        "finish_reason": "stop",
-        "message": {"role": "assistant", "content": "A"},
-        "logprobs": {"content": content},
-    }
-    body = {"object": "chat.completion", "model": "m", "choices": [choice]}
-    return {"custom_id": f"q{number}", "response": {"status_code": 200, "body": body}, "error": None}

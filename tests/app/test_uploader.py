@@ -13,7 +13,7 @@ import pytest
 
 import calib_core
 import screens
-from predictions import choices, quiz, samples, write_csv, write_jsonl
+from predictions import choices, quiz, response, samples, write_csv, write_jsonl
 from screens import AppTest, Visit, control, go, page_text, table, tiles
 
 
@@ -90,6 +90,75 @@ def test_two_sessions_may_upload_the_same_name(data: Path, visit: Visit) -> None
     yours = go(upload(visit("files"), ("a.csv", jsonl(quiz(70)))), "reliability")
     assert tiles(screens.run(mine))["Rows used / total"] == "100 / 100"
     assert tiles(screens.run(yours))["Rows used / total"] == "70 / 70"
+
+
+def test_two_runs_are_the_same_in_whichever_order_they_come(data: Path, visit: Visit) -> None:
+    write_csv(data / "quiz.csv", quiz(50))
+    a, b = ("a.jsonl", jsonl(quiz(60, seed=7))), ("b.jsonl", jsonl(quiz(70, seed=8)))
+    names = ["quiz", "a · uploaded", "b · uploaded"]
+    colours: set[str] = set()
+    for drops in ([a, b],), ([b, a],), ([a], [b]), ([b], [a]):
+        at = visit("start")
+        for drop in drops:
+            at = upload(at, *drop)
+        assert table(at, "run", "ece")["run"].tolist() == [*names[1:], names[0]]
+        at = go(at, "comparison")
+        assert control(at, "runs_shown").options == names
+        colours.add(str(screens.figure(at, "comparison")["data"]))
+        assert control(go(at, "reliability"), "run").value == "uploaded--a"
+        assert table(go(at, "files"), "File")["File"].tolist() == ["quiz.csv", "a.jsonl", "b.jsonl"]
+    assert len(colours) == 1
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("opened", ["start", "files"])
+def test_right_answers_are_found_whichever_of_two_files_comes_first(
+    opened: str,
+    at_once: bool,  # noqa: FBT001 (pytest passes it so)
+    backwards: bool,  # noqa: FBT001
+    data: Path,
+    visit: Visit,
+) -> None:
+    assert data.exists()
+    gold = "custom_id,gold\n" + "".join(f"q{number},{'AB'[number % 2]}\n" for number in range(20))
+    files = [
+        ("answers.jsonl", jsonl([response(number) for number in range(20)])),
+        ("gold.csv", gold.encode()),
+    ]
+    files = files[::-1] if backwards else files
+    at = visit(opened)
+    for some in [files] if at_once else [[file] for file in files]:
+        at = upload(at, *some)
+    assert control(at, "gold_uploaded--answers.jsonl").options == ["the file itself", "gold.csv · uploaded"]
+    assert "This looks like a table of right answers" in page_text(at)
+    at.button(key="apply_uploaded--answers.jsonl").click()
+    at = go(screens.run(at), "reliability")
+    assert tiles(at)["Rows used / total"] == "20 / 20"
+
+
+def test_a_question_stays_until_it_is_answered_and_a_refusal_is_said_once(data: Path, visit: Visit) -> None:
+    assert data.exists()
+    asks = b"conf,ok\n0.9,1\n0.4,0\n"
+    at = upload(visit("start"), ("asks.csv", asks), ("broken.npz", b"no archive"))
+    assert {"asks.csv", "broken.npz"} <= {*page_text(at).split()}
+    at = upload(at, ("fine.jsonl", jsonl(quiz(60))))
+    assert "fine.jsonl is loaded: 60 rows" in page_text(at)
+    assert "asks.csv · suggested mapping" in page_text(at)
+    assert "broken.npz" not in page_text(at)
+
+
+def test_two_files_of_one_name_are_two_where_they_come_at_once(data: Path, visit: Visit) -> None:
+    assert data.exists()
+    at = upload(visit("files"), ("run.jsonl", jsonl(quiz(60))), ("run.jsonl", jsonl(quiz(70))))
+    shown = table(at, "File", "Rows").set_index("File")["Rows"]
+    assert sorted(shown.to_dict().items()) == [("run (2).jsonl", 70), ("run.jsonl", 60)]
+    assert "takes the place" not in page_text(at)
+    at = upload(at, ("run.jsonl", jsonl(quiz(80))))
+    assert "run.jsonl takes the place of the file of this name uploaded before" in page_text(at)
+    assert "takes the place" not in page_text(screens.run(at))
+    shown = table(at, "File", "Rows").set_index("File")["Rows"]
+    assert sorted(shown.to_dict().items()) == [("run (2).jsonl", 70), ("run.jsonl", 80)]
 
 
 def test_a_file_of_the_folder_and_an_upload_of_its_name_are_two(data: Path, visit: Visit) -> None:
