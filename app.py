@@ -52,7 +52,7 @@ from pages.widgets.run_selection import ALL_DATASETS
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_provenance, show_warnings_of_runs
-from pages.widgets.table import COLUMN_CONFIG, fit_column_widths
+from pages.widgets.table import COLUMN_CONFIG, as_arrow, fit_column_widths
 from pages.widgets.uploader import show_upload_field
 from pages.widgets.url_inputs import url_text_input, url_toggle
 from pages.widgets.verdicts import CHIP_PADDING, pick_verdicts, verdict_cells
@@ -363,7 +363,7 @@ def _show_run_table(
     if shown["title"].n_unique() == 1:
         shown = shown.drop("title")  # the line above the table says it
     event = st.dataframe(
-        shown,
+        as_arrow(shown),
         key=key,
         hide_index=True,
         column_config=fitted,

@@ -461,12 +461,21 @@ def group_by_choices(runs: Mapping[str, AnswerRun]) -> dict[str, GroupBy]:
         *(GroupBy(f"{COLUMN_PREFIX}{name}", name, "rows") for name in names),
     ]
     for grouping in by_rows:
-        if any(row_groups(run, grouping).drop_nulls().n_unique() > 1 for run in runs.values()):
+        if any(_splits_rows(run, grouping) for run in runs.values()):
             choices[grouping.id] = grouping
     for id_, title in RUN_FACTS.items():
         if len({level for run in runs.values() if (level := fact_level(run.info, id_)) is not None}) > 1:
             choices[id_] = GroupBy(id_, title, "runs")
     return choices
+
+
+def _splits_rows(run: AnswerRun, group_by: GroupBy) -> bool:
+    """Whether a grouping of rows puts those of a run into at least two groups."""
+    of_file = group_by.id.startswith(COLUMN_PREFIX)
+    columns, name = (run.group_columns, group_by.title) if of_file else (run.rows, SUBJECT_ID)
+    if name not in columns.columns or columns[name].n_unique() < 2:  # most runs, asked for on every page
+        return False
+    return row_groups(run, group_by).drop_nulls().n_unique() > 1
 
 
 def row_groups(run: AnswerRun, group_by: GroupBy) -> pl.Series:

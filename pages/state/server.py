@@ -21,8 +21,8 @@ from calib_core.reader_process import end_unused
 from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page, wait_until_read
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
 
-_FIRST_IMPORTS: Final = ("streamlit.emojis", "pandas")
-"""What the first page would otherwise wait for: to name its tab and to draw its tables."""
+_FIRST_IMPORTS: Final = ("pyarrow",)
+"""What the first page would otherwise wait for, to draw its tables."""
 
 _LATER_IMPORTS: Final = ("scipy.optimize",)
 """What other pages would wait for, to compute intervals; before all is read it would delay the first one."""

@@ -40,6 +40,7 @@ from calib_core.wording import format_percent, join_names, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
+from pages.widgets.table import as_arrow
 from pages.widgets.uploader import last_uploaded
 
 COLUMN_MEANINGS: Final = MappingProxyType[str, str](
@@ -287,7 +288,7 @@ def _show_preview(base: FileReport, key: str) -> None:
     """Draw the first rows of a file; cells and headings of a table show text as it is."""
     frame = pl.DataFrame({name: list(texts) for name, texts in base.preview.items()})
     st.dataframe(
-        frame,
+        as_arrow(frame),
         key=f"preview_{key}",
         hide_index=True,
         height="content",

@@ -61,6 +61,12 @@ DEMO_NOTES: Final[Mapping[DemoState, str]] = {
 DEMO_HELP: Final = "List the runs that came with Calib beside your own."
 STYLE_SHEET: Final = Path(__file__).with_name("styles.css")
 
+_ICON: Final = (
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 100 100'>"
+    "<text y='.9em' font-size='90'>%F0%9F%8E%AF</text></svg>"
+)
+"""The icon of the tab, as the browser draws it for 🎯, which Streamlit would seek in its list of emojis."""
+
 FOLDER_DEPENDENT_KEYS: Final = ("run", "method", "dataset", "datasets", HIDE_KEY)
 """Keys whose default depends on the folder; the link names them, so that it shows the same elsewhere."""
 
@@ -216,7 +222,7 @@ def _show_tools(
 
 def _show_title(page: PageInfo) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Draw title and question, name the browser's tab; return the places of a badge and of the question."""
-    st.set_page_config(f"{page.title} · Calib", page_icon="🎯", layout="wide", initial_sidebar_state=320)
+    st.set_page_config(f"{page.title} · Calib", page_icon=_ICON, layout="wide", initial_sidebar_state=320)
     st.html(STYLE_SHEET)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="page_title"):
         st.title(page.title, anchor=False, width="content")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 import streamlit as st
@@ -13,6 +13,9 @@ from calib_core.metrics import METRICS
 from calib_core.terms import Terms
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_COLUMN_WIDTH: Final = 280
 """Largest width in pixels of a column, however long its texts are."""
@@ -56,6 +59,19 @@ COLUMN_CONFIG: Final = {
     ),
     "row": st.column_config.NumberColumn("Row", format="%d", help="Row number in the file, from 1."),
 }
+
+
+def as_arrow(frame: pl.DataFrame) -> pa.Table:
+    """Return the frame as Streamlit sends it: for tables of any other kind it loads pandas, 60 MB of memory.
+
+    Of lists, which are of texts, the browser knows those with short offsets only.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, which another thread does
+
+    table = frame.fill_nan(None).to_arrow()
+    texts = pa.list_(pa.string())
+    fields = [one.with_type(texts) if pa.types.is_large_list(one.type) else one for one in table.schema]
+    return table.cast(pa.schema(fields))
 
 
 def question_columns(terms: Terms) -> dict[str, Any]:
@@ -114,7 +130,7 @@ def show_table(
         Column → its configuration.
     """
     st.dataframe(
-        frame,
+        as_arrow(frame),
         key=key,
         hide_index=True,
         column_config=columns,
@@ -147,7 +163,7 @@ def show_selectable_table(
         What each row stands for; a selection ends when they change.
     """
     event = st.dataframe(
-        frame,
+        as_arrow(frame),
         key=rows_key(key, *rows),
         hide_index=True,
         column_config=columns,

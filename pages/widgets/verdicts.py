@@ -42,8 +42,9 @@ def pick_verdicts(kinds: Sequence[VerdictKind]) -> frozenset[str]:
     counts: dict[VerdictKind, int] = {kind: n for kind in VERDICT_WORDS if (n := kinds.count(kind))}
     if len(counts) < 2:
         return frozenset(counts)
+    # Where a label begins with more than ASCII, Streamlit looks for it in its list of all emojis.
     labels = {
-        kind: f":{_COLOURS[VERDICT_MARKS[kind]]}[{VERDICT_MARKS[kind]}] {VERDICT_WORDS[kind]} **{n:,}**"
+        kind: f":{_COLOURS[mark := VERDICT_MARKS[kind]]}[&#{ord(mark)};] {VERDICT_WORDS[kind]} **{n:,}**"
         for kind, n in counts.items()
     }
     chosen = url_pills("verdict", "Verdicts: show only", labels)

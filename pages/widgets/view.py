@@ -32,7 +32,7 @@ from pages.widgets.summary import (
     show_tiles,
     terms_help,
 )
-from pages.widgets.table import MAX_COLUMN_WIDTH, fit_bars, fit_column_widths
+from pages.widgets.table import MAX_COLUMN_WIDTH, as_arrow, fit_bars, fit_column_widths
 from pages.widgets.verdicts import CHIP_PADDING, verdict_cells
 
 MAX_PANELS_PER_ROW: Final = 3
@@ -317,7 +317,7 @@ def show_view_table(
             "selection_default": {"selection": {"rows": rows, "columns": [], "cells": []}} if rows else None,
         }
     st.dataframe(
-        shown,
+        as_arrow(shown),
         key=key,
         hide_index=True,
         column_config=columns,
@@ -403,7 +403,7 @@ def screen_table(
     columns: dict[str, Any] = {}
     texts: dict[str, list[str]] = {}
     for column, title in zip(table.columns, table.headings, strict=True):
-        heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to pandas
+        heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to Arrow
         values, config = _screen_column(column, table.frame, terms)
         series.append(values.alias(heading))
         columns[heading] = config

@@ -557,8 +557,7 @@ def test_the_server_loads_first_what_the_first_page_needs(monkeypatch: pytest.Mo
     server._import_ahead()
     frozen = ["collect", "freeze"]
     assert order == [
-        "streamlit.emojis",
-        "pandas",
+        "pyarrow",
         "first page",
         *frozen,
         "all read",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -15,6 +19,26 @@ from calib_core.figures.palette import DARK, LIGHT
 from calib_core.results.evidence import survey_methods
 from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, table
+
+
+def test_pages_load_neither_pandas_nor_the_list_of_all_emojis(tmp_path: Path) -> None:
+    """Streamlit would, for tables that are not Arrow and for labels: 60 MB, and half a second of a core."""
+    program = f"""if True:
+        import sys
+        from streamlit.testing.v1 import AppTest
+        for page in ("app.py", "pages/files.py", "pages/robustness.py", "pages/judge.py"):
+            at = AppTest.from_file(f"{ROOT}/{{page}}", default_timeout=120).run()
+            assert at.dataframe and not at.exception, (page, at.exception)
+            print(page, *(sys.modules.keys() & {{"pandas", "streamlit.emojis"}}))"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "CALIB_DATA": str(ROOT / "data")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["app.py", "pages/files.py", "pages/robustness.py", "pages/judge.py"]
 
 
 def test_one_row_per_run_and_every_method_on_demand(data: Path, visit: Visit) -> None:
@@ -236,7 +260,7 @@ def test_a_button_for_each_verdict_filters_the_tables(data: Path, visit: Visit) 
         write_csv(data / f"{name}.csv", pairs)
     at = visit("start")
     buttons = screens.control(at, "_verdict")
-    assert buttons.options == [
+    assert [html.unescape(label) for label in buttons.options] == [
         ":orange[▲] over-confident **1**",
         ":green[▼] under-confident **1**",
         ":blue[≈] no evidence of miscalibration **1**",

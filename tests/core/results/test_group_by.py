@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from calib_core.results import groups
 from calib_core.results.groups import (
     GroupBy,
     fact_level,
@@ -33,6 +34,17 @@ def test_a_column_counts_where_a_run_has_two_values() -> None:
     one, two = run(["law", "law"]), run(["law", "sums"])
     assert group_by_choices({"a": one}) == {}
     assert list(group_by_choices({"a": one, "b": two})) == ["subject"]
+
+
+def test_rows_are_not_grouped_to_see_that_they_have_one_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of 700 runs, asked for while they are read, looked at all rows of all runs each time."""
+    runs = {"none": run(), "one": run(["law", "law"], {"level": ["hard", "hard"]})}
+
+    def grouped(_run: AnswerRun, group_by: GroupBy) -> pl.Series:
+        pytest.fail(f"rows grouped by {group_by.id}")
+
+    monkeypatch.setattr(groups, "row_groups", grouped)
+    assert group_by_choices(runs) == {}
 
 
 def test_categories_are_those_of_the_subjects_that_are_known() -> None:
