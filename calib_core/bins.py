@@ -40,6 +40,9 @@ _CANCELLATION_LIMIT: Final = 1e-4
 _MAX_EMPTY_BINS: Final = 300_000
 """With more bins than this, most of them empty, sorting the pairs is faster."""
 
+_MAX_KEPT_BINS: Final = 2**20
+"""More bins than this, such as natural ones of a large run, take much memory and are soon made again."""
+
 _CHUNK_PAIRS: Final = 2**15
 """Pairs processed together, so that intermediate results stay in the processor's cache."""
 
@@ -417,12 +420,42 @@ def _log_loss_sum(confidence: NDArray[np.float64], counts: Counts) -> float:
         confidence, level = np.unique(confidence, return_inverse=True)
         counts = np.bincount(level, counts).astype(np.float64)
     # Subtracted from 0.0, so that a confidence of 1 everywhere yields 0 and not −0.
-    return 0.0 - float((counts * np.log(confidence)).sum())
+    return 0.0 - pairwise_sum(counts.size, lambda part: counts[part] * np.log(confidence[part]))
 
 
 def chunks(size: int) -> Iterator[slice]:
     """So many pairs after one another that intermediate results stay in the processor's cache."""
     return (slice(begin, begin + _CHUNK_PAIRS) for begin in range(0, size, _CHUNK_PAIRS))
+
+
+def pairwise_sum(size: int, terms: Callable[[slice], NDArray[Any]]) -> float:
+    """The sum of terms that are made part by part, from the first on, to the bit that of all in one array.
+
+    NumPy adds up an array by halves, too, which are multiples of 8 long.
+    """
+
+    def add(begin: int, end: int) -> float:
+        if end - begin <= _CHUNK_PAIRS:
+            return terms(slice(begin, end)).sum().item()
+        middle = begin + (end - begin) // 16 * 8
+        return add(begin, middle) + add(middle, end)
+
+    return add(0, size)
+
+
+def running_sum() -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """What continues `np.cumsum` from one part of an array to the next."""
+    total: Any = 0
+
+    def continued(values: NDArray[Any]) -> NDArray[Any]:
+        nonlocal total
+        sums = values.astype(np.result_type(values, np.int64))
+        sums[:1] += total
+        np.cumsum(sums, out=sums)
+        total = sums[-1]
+        return sums
+
+    return continued
 
 
 def validate_pairs(
@@ -717,7 +750,9 @@ def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 
 
-def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.intp]) -> Binned:
+def bins_from_distinct(
+    distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.integer]
+) -> Binned:
     """The bins of pairs counted by distinct confidence; only equal-width bins have sums by class.
 
     Parameters
@@ -726,7 +761,7 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         The pairs.
     scheme : Scheme
         Binning and number of bins.
-    bin_index : NDArray[np.intp], shape (distinct confidences,)
+    bin_index : array of whole numbers, shape (distinct confidences,)
         Bin of each distinct confidence, from 0.
     """
     equal_width = scheme.binning == "width"
@@ -739,10 +774,9 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         key, group, bin_index = key[order], group[order], bin_index[order]
     value, count, correct = distinct.value, distinct.count, distinct.correct
     pairs, squared_weight = distinct.pairs, distinct.squared_weight
-    start: Any = segment_starts(key)
-    has_one_each = scheme.binning == "natural" and start.size == key.size
-    if has_one_each:  # each distinct confidence is a bin: nothing is added up, and nothing copied
-        start = slice(None)
+    # Where each distinct confidence is a bin, nothing is added up, and nothing copied.
+    has_one_each = scheme.binning == "natural" and bool(key.size) and key[-1] == key.size - 1
+    start: Any = slice(None) if has_one_each else segment_starts(key)
 
     def add(values: NDArray[Any]) -> NDArray[Any]:
         """Pairwise summation: a million floats are exact to 1e-12."""
@@ -756,10 +790,10 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     return Binned(
         scheme=scheme,
         group=group[start],
-        index=bin_index[start],
+        index=bin_index[start] if has_one_each else bin_index[start].astype(np.intp),
         count=add(count),
         correct=add(correct),
-        confidence=value if has_one_each and bool((count == 1).all()) else add(value * count),
+        confidence=add(value if bool((count == 1).all()) else value * count),
         sum_products=lambda: add(value * correct),
         sum_squares=lambda: add(value * value * count),
         find_limits=None if equal_width else find_limits,
@@ -768,12 +802,13 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     )
 
 
-def equal_width_index(distinct: DistinctConfidences, bins: int) -> NDArray[np.intp]:
+def equal_width_index(distinct: DistinctConfidences, bins: int) -> NDArray[np.uint16]:
     """Equal-width bin of each distinct confidence, decided in the dtype it was stored in."""
-    index = np.empty(distinct.value.shape, np.intp)
-    for itemsize in (2, 4, 8):
-        has_dtype = distinct.itemsize == itemsize
-        index[has_dtype] = bin_of(distinct.value[has_dtype].astype(f"f{itemsize}"), bins)
+    index = np.empty(distinct.value.shape, np.uint16)
+    for chunk in chunks(index.size):
+        for itemsize in (2, 4, 8):
+            has_dtype = distinct.itemsize[chunk] == itemsize
+            index[chunk][has_dtype] = bin_of(distinct.value[chunk][has_dtype].astype(f"f{itemsize}"), bins)
     return index
 
 
@@ -995,8 +1030,10 @@ class BinSums:
         nests = scheme.binning == "width" and FINEST_BINS % scheme.bins == 0
         binned = self._last_binned.get(nests)
         if binned is None or binned.scheme != scheme:
+            self._last_binned.pop(nests, None)
             binned = self._finest_bins.coarsened(scheme) if nests else self._compute_bins(scheme)
-            self._last_binned[nests] = binned
+            if binned.n_bins <= _MAX_KEPT_BINS:
+                self._last_binned[nests] = binned
         return binned
 
     @cached_property
@@ -1050,9 +1087,13 @@ class BinSums:
         pairs = self._pairs_in(is_cut)
         n_numbers = max(self.n_natural_bins if scheme.binning == "natural" else scheme.bins, 1)
 
-        def number_pairs() -> NDArray[np.intp]:
+        def number_pairs() -> NDArray[np.integer]:
             """The piece that each pair lies in, of those of its class, numbered as the confidences ascend."""
-            return equal_width_index(pairs, FINEST_BINS) * n_numbers + self._bin_index(pairs, scheme)
+            least = np.min_scalar_type(-FINEST_BINS * n_numbers)  # of very many pairs each byte counts
+            number = equal_width_index(pairs, FINEST_BINS).astype(least)
+            number *= n_numbers
+            number += self._bin_index(pairs, scheme)
+            return number
 
         parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), number_pairs())
         whole = np.flatnonzero(~is_cut[fine.index])
@@ -1093,7 +1134,7 @@ class BinSums:
         distinct = self.distinct
         return distinct.selected(is_wanted[equal_width_index(distinct, FINEST_BINS)])
 
-    def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.intp]:
+    def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.integer]:
         """Bin of each distinct confidence, numbered as in `binned`; all of them unless of equal width."""
         if scheme.binning == "width":
             return equal_width_index(distinct, scheme.bins)

@@ -192,7 +192,7 @@ def assign_bins(
         return bin_of(confidence, scheme.bins)
     value = confidence.astype(np.float64)
     count: NDArray[np.int64 | np.float64] = np.ones(value.shape, np.int64) if weight is None else weight
-    return bin_by_rank(value, count, scheme, round_ties=computed)
+    return bin_by_rank(value, count, scheme, round_ties=computed).astype(np.intp, copy=False)
 
 
 def n_levels(value: NDArray[np.float64], *, round_ties: bool) -> int:
@@ -202,7 +202,7 @@ def n_levels(value: NDArray[np.float64], *, round_ties: bool) -> int:
 
 def bin_by_rank(
     value: NDArray[np.float64], count: NDArray[np.int64 | np.float64], scheme: Scheme, *, round_ties: bool
-) -> NDArray[np.intp]:
+) -> NDArray[np.integer]:
     """Natural or equal-mass bin of each value, counted from 0.
 
     Parameters
@@ -218,7 +218,8 @@ def bin_by_rank(
 
     Returns
     -------
-    NDArray[np.intp], shape (n,)
+    array of whole numbers, shape (n,)
+        In no more bytes than they need, as there may be very many.
 
     Notes
     -----
@@ -227,7 +228,12 @@ def bin_by_rank(
     Of weights, r and n are sums (decision 0018): whole numbers where all weights are, else a quotient that is
     whole to 12 digits counts as whole.
     """
-    level = _level_of(np.round(value, TIE_DECIMALS) if round_ties else value)
+    value = np.round(value, TIE_DECIMALS) if round_ties else value
+    if bool((value[1:] > value[:-1]).all()):  # each value is a level
+        if scheme.binning == "natural":
+            return np.arange(value.size, dtype=np.int32)
+        return _mass_bin_of(count, scheme.bins)
+    level = _level_of(value)
     if scheme.binning == "natural":
         return level
     level_counts = np.zeros(int(level.max(initial=-1)) + 1, count.dtype)
@@ -235,14 +241,19 @@ def bin_by_rank(
     return _mass_bin_of(level_counts, scheme.bins)[level]
 
 
-def _mass_bin_of(level_counts: NDArray[np.int64 | np.float64], bins: int) -> NDArray[np.intp]:
+def _least_integer(largest: int) -> np.dtype[np.integer]:
+    """The dtype of whole numbers up to the largest that takes the fewest bytes, and has a sign."""
+    return np.min_scalar_type(-1 - largest)
+
+
+def _mass_bin_of(level_counts: NDArray[np.int64 | np.float64], bins: int) -> NDArray[np.integer]:
     """Equal-mass bin of each level, counted from 0; see `bin_by_rank`."""
     if level_counts.dtype.kind == "i" or _are_whole(level_counts, bins):
-        rank = np.cumsum(level_counts.astype(np.int64, copy=False))
         n = int(level_counts.sum())
+        rank = np.cumsum(level_counts, dtype=_least_integer(n))
         last = np.arange(1, bins + 1) * n // bins  # ⌈M·r/n⌉ ≤ m up to r = ⌊m·n/M⌋
-        n_up_to = np.searchsorted(rank, last, side="right")
-        return np.repeat(np.arange(bins), np.diff(n_up_to, prepend=0))
+        n_up_to = np.searchsorted(rank, last.astype(rank.dtype), side="right")
+        return np.repeat(np.arange(bins, dtype=_least_integer(bins)), np.diff(n_up_to, prepend=0))
     sums = np.cumsum(level_counts)
     place = bins * (sums / sums[-1:])
     exact = np.rint(place)

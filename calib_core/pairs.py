@@ -29,8 +29,9 @@ class Pairs:
         Confidences in [0, 1]; float16, float32 or float64.
     correct : NDArray[np.bool_], shape (n,)
         Outcomes.
-    rows : NDArray[np.intp], shape (n,)
-        Position of each pair's row in the `rows` of its run.
+    used_rows : NDArray[np.intp] or None, shape (n,)
+        Position of each pair's row in the `rows` of its run; None where each row has one pair, in their
+        order.
     computed : bool
         Whether the confidences were computed here (float64) rather than stored in the file.
     weight : NDArray[np.float64] or None, shape (n,)
@@ -39,7 +40,7 @@ class Pairs:
 
     confidence: Floats
     correct: NDArray[np.bool_]
-    rows: NDArray[np.intp]
+    used_rows: NDArray[np.intp] | None
     computed: bool
     weight: NDArray[np.float64] | None = None
 
@@ -48,12 +49,17 @@ class Pairs:
         """Number of pairs."""
         return self.confidence.size
 
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Position of each pair's row in the `rows` of its run, shape (n,)."""
+        return np.arange(self.n) if self.used_rows is None else self.used_rows
+
     def take(self, positions: NDArray[np.intp]) -> Pairs:
         """The pairs at these positions, which may repeat."""
         return Pairs(
             self.confidence[positions],
             self.correct[positions],
-            self.rows[positions],
+            positions if self.used_rows is None else self.used_rows[positions],
             self.computed,
             None if self.weight is None else unequal(self.weight[positions]),
         )

@@ -35,7 +35,7 @@ INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "token
 
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
     {
-        "row": pl.Int64(),
+        "row": pl.Int32(),
         "id": pl.String(),
         "trial_of": pl.String(),
         "subject": pl.String(),
@@ -387,17 +387,18 @@ class AnswerRun(Value):
             name in self.rows.columns and self.rows[name].null_count() < self.rows.height for name in columns
         )
 
-    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    def weights(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64] | None:
         """How many cases some rows stand for, shape (n,), NaN where not known; None where none has a weight.
 
         Parameters
         ----------
-        rows : NDArray[np.intp], shape (n,)
-            Positions in `rows`.
+        rows : NDArray[np.intp] or None, shape (n,)
+            Positions in `rows`; None for all of them.
         """
         if not self.has_columns("weight"):
             return None
-        return self.rows["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy()[rows]
+        weight = self.rows["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return weight if rows is None else weight[rows]
 
     @property
     def human_columns(self) -> tuple[str, ...]:

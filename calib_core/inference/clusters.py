@@ -50,15 +50,15 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     return keys if keys.n_unique() < keys.len() else None
 
 
-def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
     """Cluster of each row: its question, numbered from 0 by first occurrence.
 
     Parameters
     ----------
     run : AnswerRun
         The run.
-    rows : NDArray[np.intp], shape (n,)
-        Positions in `run.rows`.
+    rows : NDArray[np.intp] or None, shape (n,)
+        Positions in `run.rows`; None for all of them.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def cluster_numbers(run: AnswerRun, rows: NDArray[np.intp]) -> NDArray[np.intp] 
     keys = repeated_question_keys(run)
     if keys is None:
         return None
-    row_keys = keys.gather(pl.Series(rows, dtype=pl.UInt32))
+    row_keys = keys if rows is None else keys.gather(pl.Series(rows, dtype=pl.UInt32))
     distinct = row_keys.unique(maintain_order=True)
     if distinct.len() == row_keys.len():
         return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import BinSums
+from calib_core.bins import BinSums, DistinctConfidences, chunks, pairwise_sum, running_sum
 from calib_core.inference.clusters import (
     clustered_inflation,
     effective_clusters,
@@ -162,6 +162,42 @@ def mean_interval(
     return min(centre - half, mean), max(centre + half, mean)
 
 
+def mean_interval_of_rows(
+    n: int,
+    values: Callable[[slice], NDArray[np.float64]],
+    added: tuple[float, float] | None,
+    n_intervals: int = 1,
+) -> tuple[float, float]:
+    """`mean_interval` of rows that all count alike, whose values are made part by part: there may be many.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least two.
+    values : Callable[[slice], NDArray[np.float64]]
+        The values of some rows.
+    added, n_intervals
+        As in `mean_interval`.
+    """
+    extremes = np.array(added or ())
+    n_all = n + extremes.size
+
+    def all_values(part: slice) -> NDArray[np.float64]:
+        last = extremes[max(part.start - n, 0) : max(part.stop - n, 0)]
+        return (
+            np.concatenate([values(slice(part.start, min(part.stop, n))), last])
+            if last.size
+            else values(part)
+        )
+
+    mean, centre = pairwise_sum(n, values) / n, pairwise_sum(n_all, all_values) / n_all
+    without = 1 - 1 / n_all
+    squares = pairwise_sum(n_all, lambda part: ((all_values(part) - centre) / without) ** 2)
+    variance = (n_all - 1) / n_all * squares / n_all**2
+    half = t_975(n_all - 1, n_intervals) * variance**0.5
+    return min(centre - half, mean), max(centre + half, mean)
+
+
 @lru_cache(maxsize=1024)
 def t_975(degrees_of_freedom: float, n_intervals: int = 1) -> float:
     """97.5 % quantile of Student's t distribution, for one of several intervals that hold together."""
@@ -218,41 +254,52 @@ def auroc_interval(
     """
     if cluster is None and weight is not None:
         cluster = np.arange(correct.size)
-    times = np.broadcast_to(np.float64(1), correct.shape) if weight is None else weight
-    level: NDArray[np.intp] | None = None
     if cluster is None:
         sums = BinSums.from_pairs(confidence, correct, copy=False) if sums is None else sums
-        right = sums.distinct.correct.astype(np.float64)
-        wrong = np.subtract(sums.distinct.count, right)
+        n_units = min(sums.n_correct, sums.n_pairs - sums.n_correct)
+        area, variance = _area_and_variance(sums.distinct)
     else:
+        times = np.broadcast_to(np.float64(1), correct.shape) if weight is None else weight
         levels, level = np.unique(confidence, return_inverse=True)
         right, wrong = (
             np.bincount(level, times * outcome, levels.size).astype(np.float64)
             for outcome in (correct, ~correct)
         )
-    n_right, n_wrong = float(right.sum()), float(wrong.sum())
-    area = float(right @ _share_below(wrong)) / n_right
-
-    def errors(*, of_right: bool) -> NDArray[np.float64]:
-        share = _share_below(wrong) if of_right else 1 - _share_below(right)
-        share -= area
-        share /= n_right if of_right else n_wrong
-        return share
-
-    if cluster is None or level is None:
-        n_units = min(n_right, n_wrong)
-        of_right = float(right @ errors(of_right=True) ** 2)
-        of_wrong = float(wrong @ errors(of_right=False) ** 2)
-        variance = n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
-    else:
+        n_right, n_wrong = float(right.sum()), float(wrong.sum())
+        below, above = _share_below(wrong), 1 - _share_below(right)
+        area = float(right @ below) / n_right
         n_units = min(effective_with(outcome, cluster, weight) for outcome in (correct, ~correct))
-        error = times * np.where(correct, errors(of_right=True)[level], errors(of_right=False)[level])
+        error = times * np.where(
+            correct, ((below - area) / n_right)[level], ((above - area) / n_wrong)[level]
+        )
         variance = n_units / (n_units - 1) * float((np.bincount(cluster, error) ** 2).sum())
     if not 0 < area < 1 or variance <= 0:
         return None
     logit, half = np.log(area / (1 - area)), t_975(n_units - 1) * variance**0.5 / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(logit + side))) for side in (-half, half))
     return float(low), float(high)
+
+
+def _area_and_variance(distinct: DistinctConfidences) -> tuple[float, float]:
+    """The AUROC of independent rows and its variance, part by part, as there may be many."""
+    n_right = float(distinct.correct.sum())
+    n_wrong = float(distinct.count.sum()) - n_right
+
+    def parts() -> Iterator[tuple[NDArray[np.float64], ...]]:
+        """Right and wrong answers, the share of wrong ones below, of right ones above; half beside."""
+        right_up_to, wrong_up_to = running_sum(), running_sum()
+        for part in chunks(distinct.value.size):
+            right = distinct.correct[part].astype(np.float64)
+            wrong = distinct.count[part] - right
+            below = (2 * wrong_up_to(wrong) - wrong) / (2 * n_wrong)
+            yield right, wrong, below, 1 - (2 * right_up_to(right) - right) / (2 * n_right)
+
+    area = sum(float(right @ below) for right, _, below, _ in parts()) / n_right
+    of_right = of_wrong = 0.0
+    for right, wrong, below, above in parts():
+        of_right += float(right @ ((below - area) / n_right) ** 2)
+        of_wrong += float(wrong @ ((above - area) / n_wrong) ** 2)
+    return area, n_right / (n_right - 1) * of_right + n_wrong / (n_wrong - 1) * of_wrong
 
 
 def _share_below(number: NDArray[np.float64]) -> NDArray[np.float64]:

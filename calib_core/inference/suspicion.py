@@ -82,6 +82,9 @@ ALIKE: Final = 0.9
 _NUMBERS: Final = (*(floats := (pl.Float16, pl.Float32, pl.Float64)), *map(pl.List, floats))
 """What confidences are, or are computed from."""
 
+_HASHED_TOGETHER: Final = 2**18
+"""Rows whose hashes are computed together: all of a large run would take several times their memory."""
+
 _HASH_PARTS: Final = 8
 """Parts in which the hashes of rows are looked through."""
 
@@ -326,7 +329,7 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
     area = auroc(sums, Scheme())
     if area is None or area >= suspicious_below:
         return None
-    variance *= design_effect(cluster_numbers(run, pairs.rows))
+    variance *= design_effect(cluster_numbers(run, pairs.used_rows))
     if area >= MILD_AUROC - BELOW_MILD * sqrt(variance):
         return None
     of_event = confidences.probability_of == "event"
@@ -351,21 +354,24 @@ def auroc_below_half(run: AnswerRun, confidences: Confidences) -> Suspicion | No
 def confidence_tells_outcome(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Every right answer has a higher confidence than every wrong one."""
     pairs = confidences.pairs
-    right, wrong = pairs.confidence[pairs.correct], pairs.confidence[~pairs.correct]
-    n_of_rarer = min(right.size, wrong.size)
-    if n_of_rarer < MIN_ROWS_OF_OUTCOME or right.min() <= wrong.max():
+    n_right = int(np.count_nonzero(pairs.correct))
+    n_wrong = pairs.n - n_right
+    least_right = pairs.confidence.min(where=pairs.correct, initial=np.inf)
+    most_wrong = pairs.confidence.max(where=~pairs.correct, initial=-np.inf)
+    n_of_rarer = min(n_right, n_wrong)
+    if n_of_rarer < MIN_ROWS_OF_OUTCOME or least_right <= most_wrong:
         return None
     if n_of_rarer < MANY_ROWS_OF_OUTCOME and ROWS_PER_VALUE * np.unique(pairs.confidence).size > pairs.n:
         return None
     message = (
-        f"all {right.size:,} right answers have a confidence of {right.min():.4g} or more, and all "
-        f"{wrong.size:,} wrong ones {wrong.max():.4g} or less. No model knows itself that well: the "
+        f"all {n_right:,} right answers have a confidence of {least_right:.4g} or more, and all "
+        f"{n_wrong:,} wrong ones {most_wrong:.4g} or less. No model knows itself that well: the "
         "column was probably made from the outcome. Use the confidence from before the answer was judged."
     )
     if confidences.probability_of == "event":
         message = (
-            f"all {right.size:,} rows with yes have a probability of {right.min():.4g} or more, and all "
-            f"{wrong.size:,} rows with no {wrong.max():.4g} or less. Either the event is easy to foresee, "
+            f"all {n_right:,} rows with yes have a probability of {least_right:.4g} or more, and all "
+            f"{n_wrong:,} rows with no {most_wrong:.4g} or less. Either the event is easy to foresee, "
             "or the column was made from the outcome. Check that it was there before."
         )
     least_confident = int(np.argmin(np.where(pairs.correct, pairs.confidence, 2)))
@@ -418,7 +424,8 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     contents = _row_contents(run)
     if contents is None:
         return None
-    contents = contents.gather(pl.Series(pairs.rows))
+    if pairs.used_rows is not None:
+        contents = contents.gather(pl.Series(pairs.used_rows))
     repeated = ~contents.is_first_distinct()
     if not repeated.any():
         return None
@@ -439,23 +446,25 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
 @lru_cache(maxsize=1)  # methods of a run are checked one after the other
 def _row_contents(run: AnswerRun) -> pl.Series | None:
     """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
-    contents = _hash_rows(run, cs.all())
-    hashes = contents.to_numpy()
+    hashes = _hash_rows(run, cs.all())
     part_of = hashes.view(np.uint8)[:: hashes.itemsize] % _HASH_PARTS
     for part in range(_HASH_PARTS):  # sorted part by part, which takes less than a table of all
         some = np.sort(hashes[part_of == part])
         if bool((some[1:] == some[:-1]).any()):
-            return contents
+            return pl.Series(hashes)
     return None
 
 
-def _hash_rows(run: AnswerRun, columns: cs.Selector) -> pl.Series:
+def _hash_rows(run: AnswerRun, columns: cs.Selector) -> NDArray[np.uint64]:
     """Hash of these columns without row and id; rows that count as one question asked again never agree."""
     keys = repeated_question_keys(run)
     own_row = pl.lit(None) if keys is None else pl.when(keys.is_duplicated()).then(pl.col("row"))
-    return run.rows.select(
-        columns - cs.by_name("row", "id", require_all=False), own_row.alias("row")
-    ).hash_rows()
+    rows = run.rows.select(columns - cs.by_name("row", "id", require_all=False), own_row.alias("row"))
+    hashes = np.empty(rows.height, np.uint64)
+    for start in range(0, rows.height, _HASHED_TOGETHER):
+        some = rows.slice(start, _HASHED_TOGETHER)
+        hashes[start : start + some.height] = some.hash_rows().to_numpy()
+    return hashes
 
 
 def _occur_twice(contents: pl.Series) -> bool:
@@ -476,7 +485,7 @@ def _equal_confidences_agree(run: AnswerRun, confidences: Confidences) -> bool:
     """
     pairs = confidences.pairs
     order = np.argsort(pairs.confidence, kind="stable")
-    texts_and_outcomes = _hash_rows(run, cs.all() - cs.by_dtype(_NUMBERS)).to_numpy()
+    texts_and_outcomes = _hash_rows(run, cs.all() - cs.by_dtype(_NUMBERS))
     confidence, content = pairs.confidence[order], texts_and_outcomes[pairs.rows[order]]
     is_tied, is_alike = (np.pad(values[1:] == values[:-1], 1) for values in (confidence, content))
     is_twin = is_tied[1:-1] & ~is_tied[:-2] & ~is_tied[2:]

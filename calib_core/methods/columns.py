@@ -102,7 +102,9 @@ def unanswered_reason(run: AnswerRun) -> pl.Series:
     return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 
-def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
+def usable_rows_if_not_all(
+    run: AnswerRun, reasons: pl.Series
+) -> tuple[NDArray[np.intp] | None, Mapping[str, int]]:
     """The rows that can be used, and how many cannot for each reason.
 
     A status without an answer to judge comes before any other reason.
@@ -116,8 +118,8 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
 
     Returns
     -------
-    rows : NDArray[np.intp], shape (n,)
-        Positions of the usable rows, ascending.
+    rows : NDArray[np.intp] or None, shape (n,)
+        Positions of the usable rows, ascending; None for all rows.
     missing : Mapping[str, int]
         Reason → number of rows, most frequent first; these and n add up to the number of rows.
 
@@ -130,11 +132,18 @@ def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], M
     counts = reasons.alias("why").drop_nulls().value_counts()
     counts = counts.sort("count", "why", descending=[True, False])
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}
-    rows = np.flatnonzero(reasons.is_null().to_numpy())
-    if not rows.size:
+    is_usable = reasons.is_null()
+    if not is_usable.any():
         listed = ", ".join(f"{reason} (rows: {count:,})" for reason, count in missing.items())
         raise Unavailable(f"no row can be used: {listed}" if listed else "the run has no rows")
+    rows = None if is_usable.all() else np.flatnonzero(is_usable.to_numpy())
     return rows, MappingProxyType(missing)
+
+
+def usable_rows(run: AnswerRun, reasons: pl.Series) -> tuple[NDArray[np.intp], Mapping[str, int]]:
+    """As `usable_rows_if_not_all`, with the positions of all rows where all can be used."""
+    rows, missing = usable_rows_if_not_all(run, reasons)
+    return np.arange(reasons.len()) if rows is None else rows, missing
 
 
 def flatten_rows(values: pl.Series, rows: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calib_core.bins import Counts, Sums
+from calib_core.bins import Counts, Sums, pairwise_sum, running_sum
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -35,11 +36,12 @@ def risk_coverage_area(n_answered: Counts, n_correct: Counts) -> float:
     >>> risk_coverage_area(np.array([1, 4]), np.array([1, 2]))
     0.375
     """
-    wrong = n_correct / n_answered
-    np.subtract(1, wrong, out=wrong)
-    wrong[1:] *= np.diff(n_answered)
-    wrong[0] *= n_answered[0]
-    return float(wrong.sum()) / n_answered[-1].item()
+    return float(_wrong_shares(n_answered, n_correct, 0).sum()) / n_answered[-1].item()
+
+
+def _wrong_shares(n_answered: Counts, n_correct: Counts, n_before: float) -> NDArray[np.float64]:
+    """The share wrong at each step, times the rows that it adds to the number before the first."""
+    return (1 - n_correct / n_answered) * np.diff(n_answered, prepend=n_before)
 
 
 def aurc(sums: Sums, _scheme: Scheme) -> float | None:
@@ -47,7 +49,18 @@ def aurc(sums: Sums, _scheme: Scheme) -> float | None:
     if not sums.n_pairs:
         return None
     levels = sums.natural_bins()
-    return risk_coverage_area(np.cumsum(levels.count[::-1]), np.cumsum(levels.correct[::-1]))
+    count, correct = levels.count[::-1], levels.correct[::-1]
+    answered, right, n_answered = running_sum(), running_sum(), 0
+
+    def wrong_shares(part: slice) -> NDArray[np.float64]:
+        nonlocal n_answered
+        up_to = answered(count[part])
+        shares = _wrong_shares(up_to, right(correct[part]), n_answered)
+        n_answered = up_to[-1]
+        return shares
+
+    area = pairwise_sum(count.size, wrong_shares)  # as `risk_coverage_area`, part by part
+    return area / float(n_answered)
 
 
 AURC: Final = Metric(

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from calib_core.bins import Sums
+from calib_core.bins import Counts, Sums, pairwise_sum, running_sum
 from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -18,18 +18,22 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     half. None unless both outcomes occur.
     """
     levels = sums.natural_bins()
-    wrong = levels.count - levels.correct
-    n_correct, n_wrong = levels.correct.sum().item(), wrong.sum().item()
+
+    def wrong(part: slice) -> Counts:
+        return levels.count[part] - levels.correct[part]
+
+    n_correct, n_wrong = levels.correct.sum().item(), pairwise_sum(levels.n_bins, wrong)
     if n_correct <= 0 or n_wrong <= 0:
         return None
     # Twice the Mann–Whitney U, so that it is a whole number and the quotient is rounded once: of each right
-    # answer, 2 · (wrong ones below it) + (wrong ones beside it), in place as there may be very many.
-    doubled = np.cumsum(wrong)
-    doubled -= wrong
-    doubled *= 2
-    doubled += wrong
-    doubled *= levels.correct
-    doubled_u = doubled.sum().item()
+    # answer, 2 · (wrong ones below it) + (wrong ones beside it).
+    up_to = running_sum()
+
+    def doubled(part: slice) -> Counts:
+        beside = wrong(part)
+        return (2 * (up_to(beside) - beside) + beside) * levels.correct[part]
+
+    doubled_u = pairwise_sum(levels.n_bins, doubled)
     return doubled_u / (2 * n_correct * n_wrong)
 
 

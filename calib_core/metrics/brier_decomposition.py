@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Counts, Sums, chunks
+from calib_core.bins import Counts, Sums, chunks, pairwise_sum
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -60,10 +60,36 @@ def recalibrated_accuracy(count: Counts, correct: NDArray[Any]) -> NDArray[np.fl
     >>> recalibrated_accuracy(np.array([1, 1, 2]), np.array([1, 0, 2])).tolist()
     [0.5, 0.5, 1.0]
     """
+    start, accuracy = _recalibrated_blocks(count, correct)
+    return np.repeat(accuracy, np.diff(start, append=count.size))
+
+
+def _recalibrated_blocks(
+    count: Counts, correct: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Where each block of one recalibrated accuracy begins, and that accuracy, shape (blocks,).
+
+    Of very many confidences, parts are fitted first, in little memory: what is pooled in a part is pooled in
+    the whole.
+    """
     from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, and rarely needed
 
-    accuracy = correct if bool((count == 1).all()) else correct / count  # of which the function makes a copy
-    return np.asarray(isotonic_regression(accuracy, weights=count).x, np.float64)
+    parts = list(chunks(count.size))
+    if len(parts) > 1:
+        blocks = [_recalibrated_blocks(count[part], correct[part])[0] for part in parts]
+        start = np.concatenate([part.start + within for part, within in zip(parts, blocks, strict=True)])
+        if 2 * start.size <= count.size:
+            sums = (
+                np.concatenate(
+                    [np.add.reduceat(of[part], at) for part, at in zip(parts, blocks, strict=True)]
+                )
+                for of in (count, correct)
+            )
+            of_all, accuracy = _recalibrated_blocks(*sums)
+            return start[of_all], accuracy
+    fitted = isotonic_regression(correct / count, weights=count)
+    start = fitted.blocks[:-1]
+    return start, fitted.x[start]
 
 
 def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Counts) -> BrierDecomposition:
@@ -86,18 +112,26 @@ def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Cou
     BrierDecomposition(miscalibration=0.0625, discrimination=0.25, uncertainty=0.25)
     """
     n, accuracy = count.sum(), correct.sum() / count.sum()
-    recalibrated = recalibrated_accuracy(count, correct)
+    start, of_block = _recalibrated_blocks(count, correct)
+
+    def recalibrated(part: slice) -> NDArray[np.float64]:
+        return of_block[np.searchsorted(start, np.arange(part.start, part.stop), side="right") - 1]
+
+    def variance(part: slice) -> NDArray[np.float64]:
+        return count[part] * (recalibrated(part) - accuracy) ** 2
+
+    def excess(part: slice) -> NDArray[np.float64]:
+        """Differences of squared errors as products, so that small ones don't cancel."""
+        better, stated, right = recalibrated(part), confidence[part], correct[part]
+        of_right = right * ((better - stated) * ((1 - stated) + (1 - better)))
+        return of_right + (count[part] - right) * ((stated - better) * (stated + better))
+
     # The fit is calibrated in each of its blocks, hence its score is the uncertainty less this variance.
-    terms, excess = np.empty((2, recalibrated.size))
-    for chunk in chunks(recalibrated.size):
-        better, stated, n_here, right = recalibrated[chunk], confidence[chunk], count[chunk], correct[chunk]
-        terms[chunk] = n_here * (better - accuracy) ** 2
-        # Differences of squared errors as products, so that small ones don't cancel.
-        excess[chunk] = right * ((better - stated) * ((1 - stated) + (1 - better)))
-        excess[chunk] += (n_here - right) * ((stated - better) * (stated + better))
-    discrimination = float(terms.sum() / n)
+    discrimination = float(pairwise_sum(count.size, variance) / n)
     uncertainty = float(accuracy * (1 - accuracy))
-    return BrierDecomposition(max(0.0, float(excess.sum() / n)), discrimination, uncertainty)
+    return BrierDecomposition(
+        max(0.0, float(pairwise_sum(count.size, excess) / n)), discrimination, uncertainty
+    )
 
 
 def _decomposition(sums: Sums) -> BrierDecomposition | None:

@@ -6,8 +6,9 @@ import math
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calib_core.bins import Sums, chunks
+from calib_core.bins import Sums, pairwise_sum
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import EventWords, Metric
 from calib_core.wording import part_of_rows
@@ -27,13 +28,14 @@ def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
     if _n_infinite(sums) > 0:
         return math.inf
     levels = sums.natural_bins()
-    terms = np.empty(levels.n_bins)
-    for chunk in chunks(terms.size):
-        count, right = levels.count[chunk], levels.correct[chunk]
-        value, wrong = levels.confidence[chunk] / count, count - right
+
+    def terms(part: slice) -> NDArray[np.float64]:
+        count, right = levels.count[part], levels.correct[part]
+        value, wrong = levels.confidence[part] / count, count - right
         right_terms = right * np.log(np.where(right > 0, value, 1.0))
-        terms[chunk] = right_terms + wrong * np.log1p(-np.where(wrong > 0, value, 0.0))
-    return 0.0 - float(terms.sum()) / sums.n_pairs
+        return right_terms + wrong * np.log1p(-np.where(wrong > 0, value, 0.0))
+
+    return 0.0 - pairwise_sum(levels.n_bins, terms) / sums.n_pairs
 
 
 def _n_infinite(sums: Sums) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calib_core.bins import Sums
+from calib_core.bins import Sums, chunks
 from calib_core.edges import Scheme
 from calib_core.metrics.metric import Metric
 
@@ -37,14 +38,25 @@ def spread_to_nodes(confidence: NDArray[np.float64], weight: NDArray[np.float64]
     >>> at[:3].tolist()
     [0.75, 0.25, 0.0]
     """
-    place = confidence * KERNEL_INTERVALS
-    below = place.astype(np.intp)
-    np.minimum(below, KERNEL_INTERVALS - 1, out=below)
-    place -= below
-    upper = np.multiply(weight, place, out=place)
+    return _spread_parts(confidence, lambda part: weight[part])
+
+
+def _spread_parts(
+    confidence: NDArray[np.float64], weight: Callable[[slice], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """As `spread_to_nodes`, with weights that are made part by part."""
+    of_lower, of_upper = np.zeros((2, KERNEL_INTERVALS))
+    for part in chunks(confidence.size):
+        place, weights = confidence[part] * KERNEL_INTERVALS, weight(part)
+        below = place.astype(np.intp)
+        np.minimum(below, KERNEL_INTERVALS - 1, out=below)
+        place -= below
+        upper = np.multiply(weights, place, out=place)
+        np.add.at(of_lower, below, weights - upper)
+        np.add.at(of_upper, below, upper)
     nodes = np.zeros(KERNEL_INTERVALS + 1)
-    nodes[:-1] += np.bincount(below, weight - upper, minlength=KERNEL_INTERVALS)
-    nodes[1:] += np.bincount(below, upper, minlength=KERNEL_INTERVALS)
+    nodes[:-1] += of_lower
+    nodes[1:] += of_upper
     return nodes
 
 
@@ -129,9 +141,11 @@ def smooth_ece(sums: Sums, _scheme: Scheme) -> float | None:
     if not sums.n_pairs:
         return None
     levels = sums.natural_bins()
-    residual = levels.correct - levels.confidence
-    residual /= sums.n_pairs
-    return smooth_calibration_error(spread_to_nodes(levels.low, residual))
+
+    def residual(part: slice) -> NDArray[np.float64]:
+        return (levels.correct[part] - levels.confidence[part]) / sums.n_pairs
+
+    return smooth_calibration_error(_spread_parts(levels.low, residual))
 
 
 SMOOTH_ECE: Final = Metric(

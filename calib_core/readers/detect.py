@@ -198,7 +198,7 @@ def head_of_content(data: bytes | Content, file: str, progress: ReadProgress = i
     if is_arrow(beginning):
         data = content.read_all()
         names, metadata = arrow_schema(data, file)
-        return Head(file, Content(data, file), "arrow", names=names, metadata=metadata)
+        return Head(file, content, "arrow", names=names, metadata=metadata)
     end = content.read(max(_SNIFFED_BYTES, len(content) - len(PARQUET_MAGIC)), _SNIFFED_BYTES)
     if (title := identify_bytes(beginning + end)) is not None:
         raise Refused(unsupported_message(file, title))
@@ -259,7 +259,7 @@ def _parquet_head(content: Content, file: str) -> Head:
         )
     check_footer(data, file)
     names = tuple(parquet_schema(data, file))
-    return Head(file, Content(data, file), "parquet", names=names, metadata=parquet_metadata(data))
+    return Head(file, content, "parquet", names=names, metadata=parquet_metadata(data))
 
 
 def _check_text(content: Content, file: str, progress: ReadProgress) -> None:

@@ -524,7 +524,7 @@ class AnswerEvidence(Evidence):
     @cached_property
     def cluster(self) -> NDArray[np.intp] | None:
         """Question of each usable row, numbered from 0, shape (n_used,); None where none is repeated."""
-        return cluster_numbers(self.run, self.confidences.pairs.rows)
+        return cluster_numbers(self.run, self.confidences.pairs.used_rows)
 
     @cached_property
     def last_split(self) -> dict[Hashable, dict[str, AnswerEvidence]]:
@@ -554,7 +554,7 @@ class AnswerEvidence(Evidence):
     @property
     def untested_reason(self) -> str | None:
         """As in `Evidence.untested_reason`, without the test."""
-        return untested_reason(self.confidences.pairs.rows.size, self.cluster, self.weight)
+        return untested_reason(self.n_used, self.cluster, self.weight)
 
     @cached_property
     def moved_ends(self) -> tuple[float, float]:
@@ -1275,7 +1275,7 @@ def with_weights(run: AnswerRun, confidences: Confidences) -> Confidences:
         If no row with a confidence and an outcome has a weight above 0.
     """
     pairs, distribution, unpaired = confidences.pairs, confidences.distribution, confidences.unpaired
-    weight = run.weights(pairs.rows)
+    weight = run.weights(pairs.used_rows)
     if weight is None:
         return confidences
     kept = np.flatnonzero(weight > 0)
@@ -1333,7 +1333,7 @@ def restrict_rows(evidence: AnswerEvidence, positions: NDArray[np.intp]) -> Answ
     )
     subset_confidences = replace(
         confidences,
-        pairs=replace(confidences.pairs.take(pairs), rows=used),
+        pairs=replace(confidences.pairs.take(pairs), used_rows=used),
         missing=MappingProxyType({NOT_USABLE: n_missing} if n_missing else {}),
         remarks=(),
         suspicions=(),

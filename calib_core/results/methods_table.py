@@ -432,7 +432,7 @@ def unparsed_rows(evidence: AnswerEvidence) -> NDArray[np.intp]:
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, evidence.options.unparseable)
     unparsed = (clusters.n_samples > 0) & (clusters.majority_size == 0) & _judgeable_rows(run, normaliser)
-    weight = run.weights(np.arange(run.rows.height))
+    weight = run.weights(None)
     if weight is not None:
         unparsed &= weight > 0
     return np.setdiff1d(np.flatnonzero(unparsed), evidence.confidences.pairs.rows).astype(np.intp)

@@ -9,7 +9,7 @@ one. An interval decides no verdict; that is `inference.verdict`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from calib_core.bins import pairwise_sum
 from calib_core.edges import FINEST_BINS, Scheme, assign_bins, bin_of
 from calib_core.errors import Unavailable
 from calib_core.inference.bootstrap import (
@@ -49,6 +50,7 @@ from calib_core.inference.intervals import (
     auroc_interval,
     effective_with,
     mean_interval,
+    mean_interval_of_rows,
     p_value_of_interval,
     share_interval,
 )
@@ -413,11 +415,27 @@ def _mean_interval(
     evidence: AnswerEvidence, metric: Metric, unit_text: str, n_intervals: int = 1
 ) -> Interval:
     """Student's interval of a mean over rows or questions, cut at the metric's range."""
-    n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
-    total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
     most = evidence.length_of_scale if metric.required_sums == "distances" else metric.high
     added = _extreme_means(replace(metric, high=most), evidence.pairs)
-    low, high = mean_interval(total, weight, added, n_intervals)
+    pairs, pair_term = evidence.confidences.pairs, metric.pair_term
+    if (
+        metric.needs == "pairs"
+        and pair_term
+        and evidence.pairs is pairs
+        and evidence.cluster is None
+        and pairs.weight is None
+    ):
+        confidence, correct = pairs.confidence, pairs.correct
+        low, high = mean_interval_of_rows(
+            pairs.n,
+            lambda part: pair_term(confidence[part].astype(np.float64, copy=False), correct[part]),
+            added,
+            n_intervals,
+        )
+    else:
+        n_units = evidence.n_used if evidence.cluster is None else int(evidence.cluster.max()) + 1
+        total, weight = _totals_and_weights(evidence, metric, evidence.cluster, n_units)
+        low, high = mean_interval(total, weight, added, n_intervals)
     low = low if metric.low is None else max(low, metric.low)
     high = high if most is None else min(high, most)
     return Interval(low, high, 0, 0, f"t interval 95 % over {unit_text}{_added_text(added)}")
@@ -432,15 +450,19 @@ def _extreme_means(metric: Metric, pairs: Pairs) -> tuple[float, float] | None:
         return None
     if metric.needs == "distribution":
         return metric.low, metric.high
-    confidence = pairs.confidence.astype(np.float64, copy=False)
-    wrong, right = (
-        metric.pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True)
-    )
-    least = np.minimum(wrong, right)
-    most = np.maximum(wrong, right, out=right)
-    if pairs.weight is not None:
-        return float(np.average(least, weights=pairs.weight)), float(np.average(most, weights=pairs.weight))
-    return float(least.mean()), float(most.mean())
+    pair_term, weight = metric.pair_term, pairs.weight
+
+    def mean(extreme: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]) -> float:
+        def terms(part: slice) -> NDArray[np.float64]:
+            confidence = pairs.confidence[part].astype(np.float64, copy=False)
+            values = extreme(
+                *(pair_term(confidence, np.full(confidence.size, outcome)) for outcome in (False, True))
+            )
+            return values if weight is None else values * weight[part]
+
+        return pairwise_sum(pairs.n, terms) / (pairs.n if weight is None else float(weight.sum()))
+
+    return mean(np.minimum), mean(np.maximum)
 
 
 def _added_text(added: tuple[float, float] | None) -> str:

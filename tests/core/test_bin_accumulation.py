@@ -21,6 +21,8 @@ from calib_core.bins import (
     bins_in_one_pass,
     equal_width_index,
     one_pass_is_faster,
+    pairwise_sum,
+    running_sum,
     validate_pairs,
 )
 from calib_core.edges import Scheme, assign_bins, bin_of
@@ -262,3 +264,17 @@ def test_what_was_given_is_copied() -> None:
     sums = BinSums.from_pairs(confidence, [1, 0])
     confidence[:] = 0.1
     assert sums.binned(Scheme("width", 10)).index.tolist() == [8]
+
+
+@pytest.mark.parametrize("n", [0, 1, 127, 2**15, 2**15 + 1, 100_003, 300_000])
+def test_a_sum_made_part_by_part_is_that_of_one_array_to_the_bit(n: int) -> None:
+    values = np.random.default_rng(n).normal(size=n) * 10.0 ** np.random.default_rng(n + 1).integers(-9, 9, n)
+    assert pairwise_sum(n, lambda part: values[part]) == values.sum()
+    running = running_sum()
+    parts = [running(values[begin : begin + 1_000]) for begin in range(0, n, 1_000)]
+    assert np.array_equal(np.concatenate([np.zeros(0), *parts]), np.cumsum(values))
+
+
+def test_a_running_sum_of_small_whole_numbers_does_not_overflow() -> None:
+    running, ones = running_sum(), np.ones(100, np.int8)
+    assert [int(running(ones)[-1]) for _ in range(3)] == [100, 200, 300]

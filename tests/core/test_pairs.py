@@ -106,3 +106,11 @@ def test_sums_of_pairs_say_whether_the_confidence_was_computed() -> None:
     pairs = Pairs(np.array([0.5, 0.5 + 1e-14]), np.array([True, False]), np.arange(2), computed=True)
     assert pairs.n == 2
     assert pairs.sums().natural_bins().n_bins == 1
+
+
+def test_pairs_of_all_rows_need_no_list_of_rows() -> None:
+    every = Pairs(np.array([0.5, 0.7, 0.9]), np.array([True, False, True]), None, computed=False)
+    listed = Pairs(every.confidence, every.correct, np.arange(3), computed=False)
+    for pairs in (every, listed):
+        assert pairs.rows.tolist() == [0, 1, 2]
+        assert pairs.take(np.array([2, 0])).rows.tolist() == [2, 0]

@@ -29,7 +29,7 @@ from calib_core.methods.columns import (
     fill_reasons,
     first_reason,
     unanswered_reason,
-    usable_rows,
+    usable_rows_if_not_all,
 )
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.pairs import Pairs, UnpairedOutcomes
@@ -111,15 +111,15 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
     reason = confidences.missing_reason
     if reason is None:
         reason = first_reason(confidences.values.len(), ("empty confidence", confidences.values.is_null()))
-    rows, missing = usable_rows(run, fill_reasons(reason, outcomes.unknown_reason))
+    rows, missing = usable_rows_if_not_all(run, fill_reasons(reason, outcomes.unknown_reason))
     used = [confidences.values, outcomes.correct, outcomes.answers]
-    if rows.size < run.rows.height:
+    if rows is not None:
         used = [values.gather(pl.Series(rows)) for values in used]
     confidence, correct, answers = used
     pairs = Pairs(
         confidence=confidence.to_numpy(),
         correct=correct.to_numpy().astype(np.bool_),
-        rows=rows,
+        used_rows=rows,
         computed=confidences.computed,
     )
     return Confidences(
@@ -129,14 +129,12 @@ def pair_with_outcomes(run: AnswerRun, confidences: RowConfidences, outcomes: Ou
         missing=missing,
         remarks=(*confidences.remarks, *outcomes.remarks),
         answers=answers,
-        unpaired=_unpaired(run, rows, outcomes.correct),
+        unpaired=None if rows is None else _unpaired(run, rows, outcomes.correct),
     )
 
 
 def _unpaired(run: AnswerRun, paired: NDArray[np.intp], correct: pl.Series) -> UnpairedOutcomes | None:
     """The outcomes of the rows that are not paired, which lack a confidence; None if there are none."""
-    if paired.size == correct.len():
-        return None
     is_lacking = correct.is_not_null() & unanswered_reason(run).is_null()
     rows = np.setdiff1d(is_lacking.arg_true().to_numpy(), paired, assume_unique=True).astype(np.intp)
     if not rows.size:

@@ -98,7 +98,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
             for name, column in column_of.items()
         ]
     ).with_row_index("row", 1)
-    rows = _complete(rows.with_columns(pl.col("row").cast(pl.Int64)))
+    rows = _complete(rows.with_columns(pl.col("row").cast(ANSWER_SCHEMA["row"])))
     rows = rows.filter(~pl.all_horizontal(pl.col(name).is_null() for name in column_of))
     if rows["id"].has_nulls():
         number = rows.filter(pl.col("id").is_null())["row"][0]

@@ -116,6 +116,7 @@ def _parquet_slices(data: bytes, file: str, names: list[str]) -> Iterator[Slice]
         frame = pl.read_parquet(io.BytesIO(data), columns=names)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged_parquet(file, error) from None
+    del data  # of a large file only the columns stay in memory
     for start in range(0, frame.height, PARQUET_ROWS_PER_SLICE):
         rows = frame.slice(start, PARQUET_ROWS_PER_SLICE)
         columns = {name: undo_storage_types(rows[name]) for name in names}

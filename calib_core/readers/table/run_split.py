@@ -200,9 +200,12 @@ def _build_run(
     good_group_columns = group_columns
     if group_columns.width and not good.all():
         good_group_columns = group_columns.filter(pl.Series(good))
-    known = rows.select("row", *_present_columns(rows, INFO_COLUMNS)).filter(
-        pl.Series(mask & ~judgement.is_run_unknown)
+    known, is_known = (
+        rows.select("row", *_present_columns(rows, INFO_COLUMNS)),
+        mask & ~judgement.is_run_unknown,
     )
+    if not is_known.all():
+        known = known.filter(pl.Series(is_known))
     info, notes = run_info_from_rows(known, origin.info)
     clipped = {
         name: int(good[positions].sum())

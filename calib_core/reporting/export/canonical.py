@@ -249,7 +249,7 @@ def _written_rows(run: AnswerRun, *, with_run_columns: bool) -> pl.DataFrame:
     info_dtypes = _INFO_DTYPES if with_run_columns else {}
     rows = run.rows.select(
         *(name for name in _answer_columns(run.rows) if name != "row" and run.has_columns(name)),
-        (pl.col("row") - 1).alias(SOURCE_ROW_COLUMN),
+        (pl.col("row").cast(pl.Int64) - 1).alias(SOURCE_ROW_COLUMN),
         *(
             pl.lit(value, dtype).alias(name)
             for name, dtype in info_dtypes.items()

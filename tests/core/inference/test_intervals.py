@@ -8,7 +8,13 @@ import scipy  # its statistics are loaded when they are asked for: not by every 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.inference.intervals import Z_975, auroc_interval, mean_interval, wilson_interval
+from calib_core.inference.intervals import (
+    Z_975,
+    auroc_interval,
+    mean_interval,
+    mean_interval_of_rows,
+    wilson_interval,
+)
 
 
 def test_z_is_the_normal_point() -> None:
@@ -63,6 +69,26 @@ def test_a_mean_near_the_end_of_its_range_stays_in_its_interval() -> None:
         low, high = mean_interval(np.zeros(n), np.ones(n), (0.0, 1.0))
         assert low <= 0 < high
         assert mean_interval(np.full(n, 0.25), np.ones(n), None) == pytest.approx((0.25, 0.25))
+
+
+@pytest.mark.parametrize("added", [None, (-0.25, 1.0)])
+def test_a_mean_of_rows_made_part_by_part_has_the_interval_of_all_at_once(
+    added: tuple[float, float] | None,
+) -> None:
+    for n in (2, 65_535, 100_000):
+        values = np.random.default_rng(n).random(n)
+        of_rows = mean_interval_of_rows(n, lambda part, of=values: of[part], added)
+        assert of_rows == mean_interval(values, np.ones(n), added)
+
+
+def test_the_auroc_of_many_rows_has_the_interval_of_rows_that_are_clusters_of_their_own() -> None:
+    random = np.random.default_rng(3)
+    confidence = random.random(70_000)
+    correct = random.random(70_000) < confidence
+    alone = np.arange(70_000)
+    assert auroc_interval(confidence, correct) == pytest.approx(
+        auroc_interval(confidence, correct, alone), rel=1e-7
+    )
 
 
 def test_the_auroc_of_clusters_is_summed_by_cluster() -> None:

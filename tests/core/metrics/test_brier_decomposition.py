@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +61,17 @@ def test_the_isotonic_fit_is_that_of_the_min_max_formula(levels: list[tuple[int,
     count, right = (np.array(column) for column in zip(*levels, strict=True))
     expected = [float(min_max(levels, at)) for at in range(len(levels))]
     assert recalibrated_accuracy(count, right).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [2**15, 2**15 + 1, 200_000])
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
+def test_the_isotonic_fit_of_many_confidences_is_that_of_all_at_once(n: int, slope: float) -> None:
+    random, at = np.random.default_rng(n), np.linspace(0.0, 1.0, n)
+    right = (random.random(n) < 0.5 + slope * (at - 0.5)).astype(np.int8)
+    expected = scipy.optimize.isotonic_regression(right.astype(float)).x
+    assert recalibrated_accuracy(np.ones(n, np.int64), right) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_isotonic_fit_of_many_rising_accuracies_pools_none() -> None:
+    count = np.full(70_000, 70_000)
+    assert recalibrated_accuracy(count, np.arange(70_000)).tolist() == (np.arange(70_000) / 70_000).tolist()

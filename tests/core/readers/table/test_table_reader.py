@@ -82,7 +82,7 @@ def test_parquet_with_stored_dtypes(read_text: ReadText) -> None:
     )
     (run,) = answer_runs(read_text(parquet_bytes(frame), "quiz.parquet").runs(skip_bad_rows=False))
     assert run.rows.schema == {
-        "row": pl.Int64,
+        "row": pl.Int32,
         "id": pl.String,
         "gold": pl.String,
         "choice_probs": pl.List(pl.Float32),
