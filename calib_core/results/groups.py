@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ import polars as pl
 
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
-from calib_core.inference.group_difference import compare_groups, confidence_strata
+from calib_core.inference.group_difference import GroupDifferences, compare_groups, confidence_strata
 from calib_core.inference.multiplicity import benjamini_hochberg
 from calib_core.inference.verdict import (
     MIN_ROWS,
@@ -51,7 +51,7 @@ from calib_core.results.score import effective_scheme, score
 from calib_core.results.uncertainty import metric_interval, simultaneous_interval
 from calib_core.runs import AnswerRun, RunInfo
 from calib_core.terms import TERMS, Terms, common_terms
-from calib_core.wording import both_or_all, format_interval, format_percent, format_signed, plural
+from calib_core.wording import both_or_all, format_interval, format_percent, format_signed, join_names, plural
 
 GroupTarget = Literal["rows", "runs"]
 
@@ -98,6 +98,9 @@ SIMULTANEOUS_HELP: Final = (
     "It is corrected for the number of groups (Bonferroni): in simulations the interval of the worst held "
     "its true gap in 98 to 100 % of data sets."
 )
+MAX_NAMED: Final = 4
+"""So many groups are counted in a sentence, fewer are named."""
+
 NULL_HELP: Final = "What a perfectly calibrated model would score on these rows: the median."
 
 
@@ -127,23 +130,24 @@ class RestDifference:
     Attributes
     ----------
     value, low, high : float
-        Accuracy of the group minus that of the other rows, with its 95 % interval, in [−1, 1].
+        Accuracy of the group minus that of the other rows, with its 95 % interval, in [−1, 1]. It allows for
+        all groups that are compared so, and leaves out 0 where q ≤ .05 and nowhere else.
     p : float
         Of no difference.
-    q : float or None
-        Over all groups that are compared so (Benjamini–Hochberg).
+    q : float
+        Over all these groups (Benjamini–Hochberg).
     """
 
     value: float
     low: float
     high: float
     p: float
-    q: float | None = None
+    q: float
 
     @property
     def is_clear(self) -> bool:
         """Whether the group differs beyond chance, given how many are compared."""
-        return self.q is not None and self.q <= SIGNIFICANCE_LEVEL
+        return self.q <= SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -586,6 +590,7 @@ def groups_of_rows(
         n_ungrouped[key] = evidence.n_used - sum(group.n_used for group, _ in run_groups)
     series = {key: names[key] for key in evidences if key not in unavailable}
     groups = _with_q_values(_with_gap_intervals(measured))
+    groups = _with_rests(groups, evidences, group_by)
     sentence_names = _names_with_models(series, evidences)
     subheadline = groups_subheadline(group_by.title, groups)
     if any(evidences[key].weight is not None for key in series):
@@ -704,42 +709,53 @@ def _groups_of_one_run(
     parts = split_by_group(evidence, group_by)
     if not parts:
         raise Unavailable(f"Its rows have no {group_by.title}.")
-    rests = _rest_differences(evidence, group_by, list(parts))
     groups: list[tuple[Group, AnswerEvidence]] = []
     for index, (name, part) in enumerate(parts.items()):
-        group = _measure_group(run, run, name, part, *metric_and_scheme)
-        groups.append((replace(group, rest=rests.get(name)), part))
+        groups.append((_measure_group(run, run, name, part, *metric_and_scheme), part))
         progress((index + 1) / len(parts))
     return groups
 
 
-def _rest_differences(
-    evidence: AnswerEvidence, group_by: GroupBy, names: Sequence[str]
-) -> dict[str, RestDifference]:
-    """Group → how it compares with the other rows of its run, for those that have rows enough."""
+def _differences_from_rest(
+    evidence: AnswerEvidence, group_by: GroupBy
+) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Each group of a run that has rows enough, and the fields of its `GroupDifferences`."""
     if evidence.no_null_reason or evidence.weight is not None:
-        return {}
+        return
     pairs = evidence.confidences.pairs
+    names = list(split_by_group(evidence, group_by))
     place = {name: at for at, name in enumerate(names)}
     groups = row_groups(evidence.run, group_by).gather(pl.Series(pairs.rows, dtype=pl.UInt32))
     code = groups.replace_strict(place, default=len(names), return_dtype=pl.Int32).to_numpy()
     strata = confidence_strata(pairs.confidence)
     _, found = compare_groups(strata, pairs.correct, code, len(names), evidence.cluster)
-    numbers = zip(
-        *(array.tolist() for array in (found.difference, found.low, found.high, found.p)), strict=True
-    )
-    rests = {name: RestDifference(*of_group) for name, of_group in zip(names, numbers, strict=True)}
-    return {name: rest for name, rest in rests.items() if not math.isnan(rest.p)}
+    for name, numbers in zip(names, np.stack(astuple(found), axis=1).tolist(), strict=True):
+        if not math.isnan(numbers[0]):
+            yield name, tuple(numbers)
+
+
+def _with_rests(
+    groups: Sequence[Group], evidences: Mapping[str, AnswerEvidence], group_by: GroupBy
+) -> list[Group]:
+    """The groups with their differences from the other rows of their runs, corrected for all together."""
+    found = {
+        (run, name): numbers
+        for run in dict.fromkeys(group.run for group in groups)
+        for name, numbers in _differences_from_rest(evidences[run], group_by)
+    }
+    if not found:
+        return list(groups)
+    columns = np.array(list(found.values())).T
+    differences, q = GroupDifferences(*columns).of_family()
+    numbers = zip(differences.difference, differences.low, differences.high, differences.p, q, strict=True)
+    rests = dict(zip(found, (RestDifference(*map(float, each)) for each in numbers), strict=True))
+    return [replace(group, rest=rests.get((group.run, group.name))) for group in groups]
 
 
 def _with_q_values(groups: Sequence[Group]) -> list[Group]:
-    """The groups of one list with the q-values of their verdicts, and of their differences from the rest."""
+    """The groups of one list with the q-values of their verdicts."""
     q_values = benjamini_hochberg([group.verdict.p for group in groups])
-    rest_q_values = benjamini_hochberg([None if group.rest is None else group.rest.p for group in groups])
-    return [
-        replace(group, q=q, rest=group.rest and replace(group.rest, q=rest_q))
-        for group, q, rest_q in zip(groups, q_values, rest_q_values, strict=True)
-    ]
+    return [replace(group, q=q) for group, q in zip(groups, q_values, strict=True)]
 
 
 def _with_gap_intervals(measured: Sequence[tuple[Group, AnswerEvidence]]) -> list[Group]:
@@ -976,6 +992,8 @@ def groups_subheadline(group_title: str, groups: Sequence[Group]) -> str:
     sentences = [verdicts_sentence([group.counted_kind for group in groups], "group", scope)]
     if uncounted := uncounted_note([(group.verdict, group.q) for group in groups], "group"):
         sentences.append(uncounted)
+    if note := gap_note(groups):
+        sentences.append(note)
     compared = [group.rest for group in groups if group.rest is not None]
     if compared:
         n_clear = sum(rest.is_clear for rest in compared)
@@ -987,6 +1005,28 @@ def groups_subheadline(group_title: str, groups: Sequence[Group]) -> str:
             "beyond chance."
         )
     return " ".join(sentences)
+
+
+def gap_note(groups: Sequence[Group]) -> str:
+    """Why intervals of gaps and the verdict's q say different things of some groups; "" where they agree."""
+    terms = common_terms(TERMS[group.verdict.of] for group in groups)
+    judged = [group for group in groups if group.q is not None and group.bias_low is not None]
+    holding = dict.fromkeys(group.name for group in judged if group.is_off and _cancels(group))
+    leaving = dict.fromkeys(group.name for group in judged if not group.is_off and not _cancels(group))
+    parts = [
+        f"in {join_names(list(names)) if len(names) < MAX_NAMED else plural(len(names), 'group')} {what}"
+        for names, what in (
+            (holding, "the verdict is clear by its q, although the interval of the gap holds 0"),
+            (leaving, "the interval of the gap leaves out 0, although the verdict is not clear by its q"),
+        )
+        if names
+    ]
+    if not parts:
+        return ""
+    return (
+        f"{parts[0][0].upper()}{'; '.join(parts)[1:]}: the verdict tests mean, spread and individual "
+        f"{terms.confidences} together, while the intervals are of the mean and are to hold all at once."
+    )
 
 
 def contrasts_headline(metric: Metric, contrasts: Sequence[Contrast], models: Collection[str]) -> str:

@@ -18,8 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.errors import Unavailable
-from calib_core.inference.group_difference import compare_groups, confidence_strata
-from calib_core.inference.multiplicity import benjamini_hochberg
+from calib_core.inference.group_difference import GroupDifferences, compare_groups, confidence_strata
 from calib_core.inference.verdict import MIN_ROWS, SIGNIFICANCE_LEVEL, Verdict, judge
 from calib_core.methods.columns import column
 from calib_core.results.columns import Column, frame_of
@@ -91,7 +90,8 @@ class HiddenGroup:
     accuracy, mean_confidence : float
         Of its rows, in [0, 1].
     difference, low, high : float
-        Accuracy minus that of the other rows at equal confidence, with its 95 % interval, in [−1, 1].
+        Accuracy minus that of the other rows at equal confidence, with its 95 % interval, in [−1, 1], which
+        allows for all groups that were tried and leaves out 0 where q ≤ .05 and nowhere else.
     p, q : float
         Of no difference; q counts all groups that were tried in all runs.
     verdict : Verdict
@@ -351,6 +351,8 @@ class TriedGroup:
         Number of used rows.
     difference, low, high, p, q : float
         As in `HiddenGroup`.
+    error : float
+        Standard error of the difference.
     mirror : int or None
         Of two values that halve the run, the other one, which is not tried: its test is the same.
     """
@@ -363,6 +365,7 @@ class TriedGroup:
     low: float
     high: float
     p: float
+    error: float
     mirror: int | None = None
     q: float = math.nan
 
@@ -467,8 +470,13 @@ def scan_groups(
             row_columns,
             lambda share, index=index: progress((index + share) / len(columns)),
         )
-    q_values = benjamini_hochberg([group.p for group in tried])
-    with_q = [replace(group, q=q) for group, q in zip(tried, q_values, strict=True) if q is not None]
+    fields = np.array([(one.difference, one.low, one.high, one.p, one.error) for one in tried]).reshape(-1, 5)
+    found, q_values = GroupDifferences(*fields.T).of_family()
+    corrected = zip(found.low.tolist(), found.high.tolist(), found.p.tolist(), q_values.tolist(), strict=True)
+    with_q = [
+        replace(group, low=low, high=high, p=p, q=q)
+        for group, (low, high, p, q) in zip(tried, corrected, strict=True)
+    ]
     return sorted(with_q, key=lambda group: (group.p, -abs(group.difference)))
 
 
@@ -534,6 +542,7 @@ def _scan(
                     float(found.low[place]),
                     float(found.high[place]),
                     float(found.p[place]),
+                    float(found.error[place]),
                     mirror,
                 )
             )

@@ -354,7 +354,8 @@ def _facts(result: GroupResults) -> tuple[Fact, ...]:
         "Few rows": FEW_ROWS_CAUTION if METRICS[result.metric].binned else "",
         "Verdict": f"From the {thing}'s rows alone{by_label}. q: Benjamini–Hochberg over "
         f"{plural(n_judged, thing)} with enough rows.",
-        "Against the rest": f"{rest_help(terms)} Its q is over {plural(n_compared, 'group')}."
+        "Against the rest": f"{rest_help(terms)} q and the intervals allow for "
+        f"{plural(n_compared, 'group')}, and an interval leaves out 0 where q ≤ 0.05."
         if n_compared
         else "",
     }
@@ -399,7 +400,7 @@ def _hidden_facts(result: HiddenGroups) -> tuple[Fact, ...]:
         exception = ", except pairs that are no clearer than one of their parts"
     facts = {
         "Tested": f"every value of {', '.join(result.columns)}{pairs}, with at least {MIN_ROWS} rows in the "
-        f"group and {MIN_ROWS} outside it; the intervals are not corrected.",
+        f"group and {MIN_ROWS} outside it. q and the intervals allow for all of them.",
         "Limit": f"The test compares only the {terms.accuracy} of groups: one that is too high at some "
         f"{terms.confidences} and too low at others can stay hidden. Groups overlap, and a group that is off "
         "shifts the others slightly the opposite way.",

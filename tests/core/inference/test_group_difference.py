@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from calib_core.inference.cluster_draws import correlated_uniforms, residual_correlation
 from calib_core.inference.group_difference import (
@@ -223,3 +224,19 @@ def test_clustered_groups_of_a_calibrated_run_are_rarely_clear() -> None:
         group = (cluster >= 100).astype(np.intp)
         clear += compare_groups(np.zeros(1000, np.intp), correct, group, 2, cluster)[1].p[0] <= 0.05
     assert clear <= 8, "independent rows would give about 20"
+
+
+@pytest.mark.parametrize("off", [0.0, 0.15])
+def test_intervals_of_a_family_leave_out_0_where_q_is_clear(off: float) -> None:
+    random, n_clear = np.random.default_rng(8), 0
+    for _ in range(60):
+        c = random.beta(4, 1, 1500)
+        group = random.integers(0, 12, c.size)
+        right = random.random(c.size) < c - off * (group < 4)
+        _, found = compare_groups(confidence_strata(c), right, group, 12)
+        corrected, q = found.of_family()
+        assert q == pytest.approx(stats.false_discovery_control(corrected.p))
+        assert ((corrected.low > 0) | (corrected.high < 0)).tolist() == (q <= 0.05).tolist()
+        assert (corrected.p >= found.p).all()
+        n_clear += int((q <= 0.05).sum())
+    assert (n_clear > 100) == bool(off)

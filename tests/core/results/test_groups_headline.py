@@ -69,7 +69,13 @@ def test_verdicts_are_counted_by_q() -> None:
     few = make_group("art", 0.9, n=9)
     assert groups_subheadline("subject", [law, unclear, few]) == (
         "Of 3 groups by subject, 1 is over-confident, 1 shows no evidence of miscalibration and 1 has too "
-        "few rows. 1 group has p ≤ 0.05 but q > 0.05 and does not count."
+        "few rows. 1 group has p ≤ 0.05 but q > 0.05 and does not count. In sums the interval of the gap "
+        "leaves out 0, although the verdict is not clear by its q: the verdict tests mean, spread and "
+        "individual confidences together, while the intervals are of the mean and are to hold all at once."
+    )
+    holding = make_group("maps", 0.4, verdict=OVER, q=0.034, gap=0.01)
+    assert "In maps the verdict is clear by its q, although the interval of the gap holds 0: the " in (
+        groups_subheadline("subject", [law, holding])
     )
     assert groups_subheadline("subject", [law, replace(law, run="s")]) == (
         "Both groups by subject in 2 runs are over-confident."
