@@ -45,7 +45,11 @@ def compiled_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that another test has, too, is read once for both, and what follows from it computed once."""
+    """A file that another test has, too, is read once for both, and what follows from it computed once.
+
+    The process that reads files stays for the next test; a server ends it once its folder is read.
+    """
+    monkeypatch.setattr(cache, "end_idle_workers", lambda: None)
     monkeypatch.setattr(cache, "_read_report", report_cache.report)
     monkeypatch.setattr(cache, "_file_version", report_cache.version)
 
