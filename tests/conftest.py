@@ -146,6 +146,14 @@ def extra_files() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def readers_wait() -> Iterator[None]:
+    """The process that reads files waits for the next test that has one, as its start costs half a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calib_core.readers.sandbox.worker_pool.IDLE_SECONDS", 3600.0)
+        yield
+
+
 @pytest.fixture
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """A factory of fresh servers, each with a home of its own."""

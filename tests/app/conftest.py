@@ -43,9 +43,28 @@ def compiled_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def awaited_asleep() -> Iterator[None]:
+    """AppTest asks each millisecond whether a script has ended, which takes the script's time."""
+    look = local_script_runner.require_widgets_deltas
+
+    def wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+        assert runner._script_thread is not None
+        runner._script_thread.join(timeout)
+        look(runner, 0.1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that another test has, too, is read once for both, and what follows from it computed once."""
+    """A file that another test has, too, is read once for both, and what follows from it computed once.
+
+    The process that reads files stays for the next test; a server ends it once its folder is read.
+    """
+    monkeypatch.setattr(cache, "end_idle_workers", lambda: None)
     monkeypatch.setattr(cache, "_read_report", report_cache.report)
     monkeypatch.setattr(cache, "_file_version", report_cache.version)
 

@@ -12,7 +12,7 @@ import pytest
 
 from app_server import ROOT
 from calib_core.version import VERSION
-from core.cli_calls import BAD, GOOD, VERBS, write
+from core.cli_calls import BAD, GOOD, VERBS, Call, write
 
 
 def run_program(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -129,20 +129,20 @@ def test_standard_input_is_a_file() -> None:
     assert (twice.returncode, b"can be read only once" in twice.stderr) == (2, True)
 
 
-def test_version_help_quiet_and_a_quoted_pattern(tmp_path: Path) -> None:
-    assert run_program("--version").stdout.decode() == f"calib {VERSION}\n"
+def test_version_help_quiet_and_a_quoted_pattern(call: Call, tmp_path: Path) -> None:
+    assert call("--version").out == f"calib {VERSION}\n"
     for words in (["-h"], ["score", "-h"]):
-        assert run_program(*words).stdout == run_program(*words[:-1], "--help").stdout
+        assert call(*words).out == call(*words[:-1], "--help").out != ""
     path = write(tmp_path, "quiz.csv", GOOD)
     remarks = ("score", path, "--renormalise")
-    assert b"--renormalise has no effect" in run_program(*remarks).stderr
-    quiet = run_program(*remarks, "--quiet")
-    assert (quiet.stderr, quiet.stdout) == (b"", run_program(*remarks).stdout)
-    refused = run_program("score", tmp_path / "gone.csv", "-q")
-    assert (refused.returncode, b"gone.csv" in refused.stderr) == (2, True)
-    quoted = run_program("score", tmp_path / "*.csv")
-    assert (quoted.returncode, b"without quotes" in quoted.stderr) == (2, True)
-    assert b"--workers N" in quoted.stderr
+    assert "--renormalise has no effect" in call(*remarks).err
+    quiet = call(*remarks, "--quiet")
+    assert (quiet.err, quiet.out) == ("", call(*remarks).out)
+    refused = call("score", tmp_path / "gone.csv", "-q")
+    assert (refused.code, "gone.csv" in refused.err) == (2, True)
+    quoted = call("score", tmp_path / "*.csv")
+    assert (quoted.code, "without quotes" in quoted.err) == (2, True)
+    assert "--workers N" in quoted.err
     strange = tmp_path / "really[1].csv"
     strange.write_text(GOOD)
-    assert run_program("score", strange).returncode == 0
+    assert call("score", strange).code == 0

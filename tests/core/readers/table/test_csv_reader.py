@@ -157,9 +157,9 @@ def test_only_cells_in_quotes_are_taken_out(delimiter: str) -> None:
 
 def test_quotes_that_never_close_are_looked_through_in_time_that_grows_with_the_block() -> None:
     def seconds(block: bytes) -> float:
-        begun = time.perf_counter()
+        begun = time.thread_time()
         csv_reader.without_quoted_cells(block, ",")
-        return time.perf_counter() - begun
+        return time.thread_time() - begun
 
     for record in (b'"\n', b'"a\n', b'"""\n', b'""a\n', b',"",""'):
         assert seconds(b'"' + record * 2**18) < 1, record
