@@ -1,7 +1,7 @@
-"""List the modules that a CSV of 60 rows passes through until it is a picture.
+"""List the modules that a CSV of 60 rows passes through until it is a picture, and count `load`'s functions.
 
 Reads the file in this process, checks it and draws its reliability diagram, once to import and fill what is
-kept, and once to note whose functions run. ARCHITECTURE.md quotes the number.
+kept, and once to note whose functions run. Then loads two arrays likewise. ARCHITECTURE.md quotes both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from calib_core import readers
+from calib_core import load, readers
 from calib_core.figures.palette import LIGHT
 from calib_core.figures.reliability import reliability_figure
 from calib_core.results.evidence import gather_evidence
@@ -40,6 +40,11 @@ def read_check_draw(path: Path) -> dict[str, Any]:
     check_file(reading)
     (run,) = reading.good_runs
     return reliability_figure(reliability_diagram(gather_evidence(run, "given"), "ece"), LIGHT)
+
+
+def load_arrays() -> None:
+    """From two arrays to a run."""
+    load(confidence=[0.3, 0.8], correct=[0, 1])
 
 
 def functions_by_module(trip: Callable[[], object]) -> dict[str, set[str]]:
@@ -69,6 +74,8 @@ def main() -> None:
     for module, names in sorted(found.items()):
         print(f"{len(names):4} {module}")
     print(f"{len(found)} modules, {sum(map(len, found.values()))} functions")
+    load_arrays()
+    print(f"load of two arrays: {sum(map(len, functions_by_module(load_arrays).values()))} functions")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from calib_core.figures.layout import (
     base_layout,
     empty_trace,
     halo,
+    horizontal_line,
     legend_margin,
     legend_names,
 )
@@ -404,17 +405,7 @@ def _distinct_names(curves_of_levels: Sequence[Sequence[AbstentionCurve]]) -> li
 
 
 def _level_shape(value: float, theme: Theme, dash: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "x domain",
-        "yref": "y",
-        "x0": 0,
-        "x1": 1,
-        "y0": value,
-        "y1": value,
-        "layer": "below",
-        "line": {"color": theme.muted_text, "width": 1.4, "dash": dash},
-    }
+    return horizontal_line(value, color=theme.muted_text, width=1.4, dash=dash)
 
 
 def _level_annotation(label: _LevelLabel, theme: Theme, low: float, **position: Any) -> dict[str, Any]:  # noqa: ANN401

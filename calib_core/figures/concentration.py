@@ -29,12 +29,14 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     halo,
+    horizontal_line,
     legend_entry,
     legend_margin,
     legend_names,
     probability_axis,
     rounded_values,
     share_ticks,
+    vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly, wrap_lines
@@ -117,15 +119,10 @@ def _uniform_level(result: Concentration, theme: Theme, cell: PanelCell) -> dict
     """The share that equally full bins would have: a line behind the bars, clear of their counts."""
     uniform_share = 1 / max(result.n_bins, 1)
     return {
-        "type": "line",
-        "xref": cell.x_axis,
-        "yref": cell.y_axis,
-        "x0": 0,
-        "x1": 1,
-        "y0": uniform_share,
-        "y1": uniform_share,
+        **horizontal_line(
+            uniform_share, xref=cell.x_axis, yref=cell.y_axis, color=theme.axis_line, width=1.5, dash="dot"
+        ),
         "layer": "between",
-        "line": {"color": theme.axis_line, "width": 1.5, "dash": "dot"},
         "name": "all bins equally full",
         "showlegend": cell.number == 1,
     }
@@ -354,7 +351,7 @@ def cumulative_figure(results: Sequence[Concentration], theme: Theme) -> Figure:
                 tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1],
             ),
             "shapes": [
-                _effective_bins_line(result.effective_bins, style.colour)
+                vertical_line(result.effective_bins, color=style.colour, width=1.6, dash="dot")
                 for result, style in zip(results, styles, strict=True)
                 if result.effective_bins
             ],
@@ -421,20 +418,6 @@ def _two_fullest_markers(results: Sequence[Concentration], theme: Theme) -> dict
             "line": {"color": theme.highlight_outline, "width": 1.5},
         },
         "unselected": {"marker": {"opacity": 1}},
-    }
-
-
-def _effective_bins_line(effective: float, colour: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "x",
-        "yref": "y domain",
-        "x0": effective,
-        "x1": effective,
-        "y0": 0,
-        "y1": 1,
-        "layer": "below",
-        "line": {"color": colour, "width": 1.6, "dash": "dot"},
     }
 
 

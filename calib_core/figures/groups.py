@@ -18,6 +18,7 @@ from calib_core.figures.layout import (
     flowing_legend_margin,
     legend_entry,
     legend_names,
+    vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
@@ -265,17 +266,7 @@ def _count_axis(theme: Theme, result: GroupResults, names: Sequence[str]) -> dic
 def _overall_lines(result: GroupResults, styles: Mapping[str, SeriesStyle]) -> list[dict[str, Any]]:
     """A dashed vertical line at the value of each whole run, in the run's colour."""
     return [
-        {
-            "type": "line",
-            "xref": "x",
-            "yref": "y domain",
-            "x0": value,
-            "x1": value,
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": styles[series].line(1.6) | {"dash": _OVERALL_DASH},
-        }
+        vertical_line(value, **styles[series].line(1.6) | {"dash": _OVERALL_DASH})
         for series in result.series
         if (value := result.overall.get(series)) is not None and math.isfinite(value)
     ]

@@ -25,6 +25,7 @@ from calib_core.figures.layout import (
     logarithmic_axis,
     rounded_values,
     share_ticks,
+    vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, blend
 from calib_core.figures.text import escape_for_plotly, truncate_middle, wrap_lines
@@ -335,17 +336,7 @@ def labels_needed_figure(result: PassRates, theme: Theme) -> Figure:
             )
         ],
         "shapes": [
-            {
-                "type": "line",
-                "xref": "x",
-                "yref": "y domain",
-                "layer": "below",
-                "y0": 0,
-                "y1": 1,
-                "x0": result.labels.n_labelled,
-                "x1": result.labels.n_labelled,
-                "line": {"color": theme.muted_text, "width": 1.4, "dash": "2px,3px"},
-            }
+            vertical_line(result.labels.n_labelled, color=theme.muted_text, width=1.4, dash="2px,3px")
         ],
     }
     return {"data": data, "layout": layout}

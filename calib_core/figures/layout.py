@@ -316,6 +316,18 @@ def annotation(theme: Theme, text: str, **position: Any) -> dict[str, Any]:  # n
     return {"text": text, "showarrow": False, "font": {"size": SMALL_SIZE, "color": theme.text}} | position
 
 
+def horizontal_line(y: float, *, xref: str = "x domain", yref: str = "y", **style: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A straight line across a panel, below its marks; `style` is plotly's `line`."""
+    ends = {"x0": 0, "x1": 1, "y0": y, "y1": y}
+    return {"type": "line", "xref": xref, "yref": yref, **ends, "layer": "below", "line": style}
+
+
+def vertical_line(x: float, *, yref: str = "y domain", **style: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A straight line up a panel, below its marks; `style` is plotly's `line`."""
+    ends = {"x0": x, "x1": x, "y0": 0, "y1": 1}
+    return {"type": "line", "xref": "x", "yref": yref, **ends, "layer": "below", "line": style}
+
+
 def halo(theme: Theme) -> str:
     """Plotly's `shadow` of a text: a rim in the background's colour, so that no line crosses its letters."""
     return ", ".join([f"0px 0px 2px {theme.background}"] * 4)

@@ -15,6 +15,7 @@ from calib_core.figures.layout import (
     base_layout,
     probability_axis,
     rounded_values,
+    vertical_line,
 )
 from calib_core.figures.palette import TRANSPARENT, Theme, blend
 from calib_core.figures.text import escape_for_plotly
@@ -226,17 +227,7 @@ def _bin_edges(result: PairPools, theme: Theme) -> list[dict[str, Any]]:
     if result.n_bins > MAX_BINS_WITH_EDGES:
         return []
     return [
-        {
-            "type": "line",
-            "xref": "x",
-            "yref": "paper",
-            "x0": edge / result.n_bins,
-            "x1": edge / result.n_bins,
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": theme.grid_line, "width": 1},
-        }
+        vertical_line(edge / result.n_bins, yref="paper", color=theme.grid_line, width=1)
         for edge in range(1, result.n_bins)
     ]
 

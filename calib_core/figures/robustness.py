@@ -19,6 +19,7 @@ from calib_core.figures.layout import (
     fitting_panel_height,
     flowing_legend,
     flowing_legend_margin,
+    horizontal_line,
     legend_entry,
     legend_margin,
     panel_heading,
@@ -399,17 +400,7 @@ def _ceiling_lines(
     in_view = [ceiling for ceiling in _first_run_ceilings(curves) if ceiling <= top]
     suffix = "" if all(run_curve.single_run for run_curve in curves) else " (first run)"
     lines = [
-        {
-            "type": "line",
-            "xref": "x domain",
-            "yref": yaxis,
-            "x0": 0,
-            "x1": 1,
-            "y0": ceiling,
-            "y1": ceiling,
-            "layer": "below",
-            "line": {"color": theme.muted_text, "width": 1.4, "dash": "6px,5px"},
-        }
+        horizontal_line(ceiling, yref=yaxis, color=theme.muted_text, width=1.4, dash="6px,5px")
         for ceiling in in_view
     ]
     labels = [
@@ -503,19 +494,7 @@ def relative_values_figure(
         nticks=6,
         tickformat="~g",
     )
-    layout["shapes"] = [
-        {
-            "type": "line",
-            "xref": "x domain",
-            "yref": "y",
-            "x0": 0,
-            "x1": 1,
-            "y0": 1,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": theme.axis_line, "width": 1.5},
-        }
-    ]
+    layout["shapes"] = [horizontal_line(1, color=theme.axis_line, width=1.5)]
     if not curves:
         layout["annotations"].append(panel_heading(NO_MEAN, theme, stack))
     return {"data": [*entries, *data] or [empty_trace()], "layout": layout}

@@ -15,6 +15,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     empty_trace,
+    horizontal_line,
     legend_entry,
     legend_margin,
     legend_names,
@@ -336,17 +337,8 @@ def baseline_levels(result: SampleSizeSweep, metric: str) -> list[LabelledLevel]
 def baseline_lines(levels: Sequence[LabelledLevel], theme: Theme) -> list[Figure]:
     """Dashed horizontal lines across the upper panel, up to the labels."""
     return [
-        {
-            "type": "line",
-            "xref": "x domain",
-            "yref": "y",
-            "x0": 0,
-            "x1": 1 - LABEL_SHARE,
-            "y0": level.value,
-            "y1": level.value,
-            "layer": "below",
-            "line": {"color": theme.muted_text, "width": 1.5, "dash": "9px,4px"},
-        }
+        horizontal_line(level.value, color=theme.muted_text, width=1.5, dash="9px,4px")
+        | {"x1": 1 - LABEL_SHARE}
         for level in levels
     ]
 

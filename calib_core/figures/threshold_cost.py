@@ -16,8 +16,10 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     halo,
+    horizontal_line,
     legend_margin,
     legend_names,
+    vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
 from calib_core.figures.text import escape_for_plotly
@@ -66,7 +68,7 @@ def threshold_cost_figure(
     lowest = min(costs.calibrated_threshold, *(float(each.curve.threshold[-1]) for each in found))
     highest = max(costs.handed_on, *(float(each.cost.max()) for each in found))
     font = {"size": 12, "color": theme.muted_text, "shadow": halo(theme)}
-    dash = {"color": theme.muted_text, "width": 1.4}
+    dash: dict[str, Any] = {"color": theme.muted_text, "width": 1.4}
     layout |= {
         "hovermode": "closest",
         "xaxis": axis(
@@ -78,16 +80,8 @@ def threshold_cost_figure(
         ),
         "yaxis": axis(theme, f"Cost per {terms.question}", range=[0, 1.08 * highest or 1.0], nticks=6),
         "shapes": [
-            {
-                "type": "line", "xref": "x", "yref": "y domain", "layer": "below",
-                "x0": costs.calibrated_threshold, "x1": costs.calibrated_threshold, "y0": 0, "y1": 1,
-                "line": dash | {"dash": "7px,5px"},
-            },
-            {
-                "type": "line", "xref": "x domain", "yref": "y", "layer": "below",
-                "x0": 0, "x1": 1, "y0": costs.handed_on, "y1": costs.handed_on,
-                "line": dash | {"dash": "2px,3px"},
-            },
+            vertical_line(costs.calibrated_threshold, **dash, dash="7px,5px"),
+            horizontal_line(costs.handed_on, **dash, dash="2px,3px"),
         ],
         "annotations": [
             annotation(

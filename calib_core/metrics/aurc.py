@@ -73,11 +73,7 @@ AURC: Final = Metric(
         "given: lower is better, and it rewards both accuracy and ranking."
     ),
     source="Geifman 2017: mean over rows i of the share wrong among the rows with a confidence ≥ c_i",
-    needs="pairs",
-    low=0.0,
     high=1.0,
-    direction="lower",
-    binned=False,
     compute=aurc,
     required_sums="values",
     interval_method="none",

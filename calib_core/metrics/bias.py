@@ -38,11 +38,9 @@ BIAS: Final = Metric(
         "to 0 is best, though gaps of opposite sign cancel here."
     ),
     source="mean c − mean y",
-    needs="pairs",
     low=-1.0,
     high=1.0,
     direction="zero",
-    binned=False,
     compute=bias,
     interval_method="mean",
     pair_term=_gap,

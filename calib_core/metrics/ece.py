@@ -50,10 +50,7 @@ ECE: Final = Metric(
         "agree in every bin."
     ),
     source="Full-ECE paper (Liu et al. 2024), eq. 3; self-consistency paper (Wang et al. 2024), eq. 6",
-    needs="pairs",
-    low=0.0,
     high=1.0,
-    direction="lower",
     binned=True,
     compute=ece,
     all_labels=True,
@@ -83,10 +80,7 @@ ACE: Final = Metric(
         "thin and rows of equal confidence stay together; lower is better."
     ),
     source="after Nixon et al. 2019: ECE with ⌈M·r/n⌉ bins, of one confidence per row, weighted by count",
-    needs="pairs",
-    low=0.0,
     high=1.0,
-    direction="lower",
     binned=True,
     compute=ece,
     binning="mass",
@@ -136,10 +130,8 @@ ECE_DEBIASED_SQ: Final = Metric(
         "Bröcker 2012, Kumar et al. 2019: Σ_b (S_b² − Σ d²) / (n (n_b − 1)), d = c − y; bins with one pair "
         "add nothing, and rows count as independent"
     ),
-    needs="pairs",
     low=-1.0,
     high=1.0,
-    direction="lower",
     binned=True,
     compute=ece_debiased_sq,
     takes_weights=False,

@@ -63,11 +63,7 @@ LOG_LOSS: Final = Metric(
         "and one wrong answer stated with certainty makes it infinite."
     ),
     source="mean over rows of −ln c if right, −ln(1 − c) if wrong",
-    needs="pairs",
-    low=0.0,
     high=None,
-    direction="lower",
-    binned=False,
     compute=log_loss,
     required_sums="values",
     remark=_infinite_remark,

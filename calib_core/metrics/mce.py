@@ -34,10 +34,7 @@ MCE: Final = Metric(
         "however few rows that bin has; lower is better."
     ),
     source="Naeini et al. 2015: max over non-empty bins of |accuracy − confidence|",
-    needs="pairs",
-    low=0.0,
     high=1.0,
-    direction="lower",
     binned=True,
     compute=mce,
     all_labels=True,

@@ -100,17 +100,17 @@ class Metric:
         One plain sentence for the help text, which says which direction is better.
     source : str
         Paper and equation, or formula.
-    needs : {"pairs", "distribution"}
-        One confidence per row, or the probability of every choice, with sums by class.
     low, high : float or None
         Range for distributions that sum to 1 (a sum of 1 + ε may exceed `high` by ε); None means unbounded.
+    compute : callable
+        Sums and scheme → the value, or None if it is not defined (no rows, one outcome only). The caller
+        checks that the scheme and the sums suit the metric.
+    needs : {"pairs", "distribution"}
+        One confidence per row, or the probability of every choice, with sums by class.
     direction : {"lower", "higher", "zero"}
         Which values are better.
     binned : bool
         Whether the value depends on the bins.
-    compute : callable
-        Sums and scheme → the value, or None if it is not defined (no rows, one outcome only). The caller
-        checks that the scheme and the sums suit the metric.
     remark : callable or None
         Sums → what a reader must know about this value, or None.
     binning : {"width", "mass", "natural"} or None
@@ -162,12 +162,12 @@ class Metric:
     recipe_name: str
     meaning: str
     source: str
-    needs: Literal["pairs", "distribution"]
-    low: float | None
     high: float | None
-    direction: Direction
-    binned: bool
     compute: Callable[[Sums, Scheme], float | None]
+    needs: Literal["pairs", "distribution"] = "pairs"
+    low: float | None = 0.0
+    direction: Direction = "lower"
+    binned: bool = False
     remark: Callable[[Sums], str | None] | None = None
     binning: Binning | None = None
     required_sums: RequiredSums = "bins"

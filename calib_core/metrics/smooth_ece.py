@@ -158,11 +158,7 @@ SMOOTH_ECE: Final = Metric(
         "no number of bins has to be chosen."
     ),
     source="Błasiok, Nakkiran 2023: the σ at which ∫ |mean of K_σ(t, c)·(y − c)| dt = σ",
-    needs="pairs",
-    low=0.0,
     high=1.0,
-    direction="lower",
-    binned=False,
     compute=smooth_ece,
     required_sums="values",
     interval_method="none",

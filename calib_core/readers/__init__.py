@@ -46,6 +46,7 @@ from calib_core.readers.servers.openai import OPENAI
 from calib_core.readers.servers.tgi import TGI
 from calib_core.readers.table.canonical import CANONICAL
 from calib_core.readers.table.corrections import CORRECTIONS, CorrectionTable
+from calib_core.readers.table.good_numbers import read_good_numbers
 from calib_core.readers.table.raw import ReadProgress, ignore_progress
 from calib_core.readers.table.reader import TABLE
 from calib_core.readers.table.run_split import with_dataset
@@ -231,6 +232,8 @@ def read_values(
     if isinstance(values, Mapping):
         return _without_weights(with_dataset(read_arrays(values, file, options), options.dataset))
     if isinstance(values, pl.DataFrame):
+        if format is None and (good := read_good_numbers(values, file, TABLE.id, options)) is not None:
+            return with_dataset(good, options.dataset)
         head = Head(file, Content(b""), "frame", names=tuple(values.columns), frame=values)
     else:
         rows = tuple(values)

@@ -281,7 +281,7 @@ def _threshold_table(results: Sequence[GuaranteedThreshold], typed: float | None
     return ViewTable(
         f"Thresholds for {with_article(precision)} of {target_text(results[0].target_accuracy)}",
         frame,
-        tuple(column for column in columns if column.title),
+        columns,
         id="thresholds",
         numbers=Numbers(lambda: frame, recipe, ("thresholds",)),
     )
@@ -410,7 +410,7 @@ def cost_view(
             ViewTable(
                 "",
                 frame,
-                tuple(column for column in columns if column.title),
+                columns,
                 id="cost_table",
                 numbers=Numbers(lambda: frame, recipe, ("price-of-believing",)),
             ),

@@ -303,7 +303,7 @@ def _tables(result: GroupResults, titles: Mapping[str, str]) -> Iterator[ViewTab
         yield ViewTable(
             PAIRED_TITLE,
             frame,
-            varying_columns(result.contrast_columns, frame),
+            result.contrast_columns,
             id="differences",
             numbers=Numbers(result.contrasts_to_frame, result.recipe, ("differences", *numbers.name)),
         )
@@ -313,7 +313,7 @@ def _tables(result: GroupResults, titles: Mapping[str, str]) -> Iterator[ViewTab
         yield ViewTable(
             "Every group" if result.group_by.target == "rows" else "Every run",
             frame,
-            varying_columns(columns, frame),
+            columns,
             id="groups_table",
             numbers=numbers,
         )

@@ -172,9 +172,8 @@ def agreement_view(result: JudgeAgreement, metrics: Collection[str] = JUDGE_METR
     """How often judge and people agree."""
     frame = result.to_frame()
     shown_rows = frame.filter(frame["metric"].is_in(list(metrics)))
-    shown = tuple(column for column in MEASURE_COLUMNS if column.title)
-    if not any(shown_rows["note"]):
-        shown = tuple(column for column in shown if column.name != "note")
+    has_notes = any(shown_rows["note"])
+    shown = tuple(column for column in MEASURE_COLUMNS if has_notes or column.name != "note")
     numbers = Numbers(result.to_frame, result.recipe, ("judge",))
     tables = (
         [ViewTable("Judge against people", shown_rows, shown, id="agreement", numbers=numbers)]
@@ -270,12 +269,11 @@ def rows_view(result: JudgeAgreement, run: AnswerRun, chosen: str | None = None)
 def pass_rate_view(result: PassRates) -> View:
     """How many answers truly pass."""
     frame = result.to_frame()
-    shown = tuple(column for column in PASS_RATE_COLUMNS if column.title)
     tables = [
         ViewTable(
             "How many truly pass",
             frame,
-            shown,
+            PASS_RATE_COLUMNS,
             id="pass_rates",
             numbers=Numbers(result.to_frame, result.recipe, ("pass_rate",)),
         )
@@ -323,13 +321,12 @@ def pass_rate_view(result: PassRates) -> View:
 
 def fairness_view(result: JudgeFairness) -> View:
     """To whom the judge is fair, and whether its verdicts turn with the order."""
-    shown = tuple(column for column in FAIRNESS_COLUMNS if column.title)
     tables = (
         (
             ViewTable(
                 "Groups",
                 result.to_frame().sort("p").head(MAX_GROUPS_SHOWN),
-                shown,
+                FAIRNESS_COLUMNS,
                 id="fairness",
                 numbers=Numbers(result.to_frame, result.recipe, ("fairness",)),
             ),
@@ -360,10 +357,13 @@ def fairness_view(result: JudgeFairness) -> View:
 
 def judges_view(result: JudgeComparison) -> View:
     """Which of two judges agrees better with people."""
-    shown = tuple(column for column in JUDGE_COMPARISON_COLUMNS if column.title)
     numbers = Numbers(result.to_frame, result.recipe, ("judges",))
     table = ViewTable(
-        f"{result.first} and {result.second}", result.to_frame(), shown, id="judges", numbers=numbers
+        f"{result.first} and {result.second}",
+        result.to_frame(),
+        JUDGE_COMPARISON_COLUMNS,
+        id="judges",
+        numbers=numbers,
     )
     only = (
         f"Of {plural(result.n, 'labelled row')} the first alone agrees with people on {result.only_first:,}, "

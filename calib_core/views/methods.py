@@ -166,7 +166,7 @@ def _list_of_runs(result: MethodsTable, titles: Mapping[str, str], numbers: Numb
         pl.col("method").replace_strict({id_: METHODS[id_].heading for id_ in result.methods})
     )
     is_same = {"method": len(result.methods) == 1, "warning": frame["warning"].null_count() == frame.height}
-    columns = tuple(column for column in result.columns if column.title and not is_same.get(column.name))
+    columns = tuple(column for column in result.columns if not is_same.get(column.name))
     return ViewTable("", frame, columns, id="methods_own", numbers=numbers)
 
 

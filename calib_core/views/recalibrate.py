@@ -57,7 +57,6 @@ _FACTS: Final = (
         "where there was nothing to gain (benchmarks/recalibration.md).",
     ),
 )
-_SHOWN: Final = tuple(column for column in RECALIBRATION_COLUMNS if column.title)
 
 TILE_METRICS: Final = ("ece", "brier")
 BEFORE, AFTER = "Before", "After, out of fold"
@@ -115,7 +114,7 @@ def recalibration_view(
             ViewTable(
                 "Before and after",
                 _metrics_frame(result),
-                tuple(column for column in _SHOWN if column.name != "method"),
+                tuple(column for column in RECALIBRATION_COLUMNS if column.name != "method"),
                 id="recalibration",
                 numbers=Numbers(result.to_frame, result.recipe),
             ),
@@ -137,7 +136,7 @@ def recalibration_view(
 def metrics_view(results: Sequence[Recalibration]) -> View:
     """The metrics of several methods of a run before and after, with the finding of each method."""
     return View(
-        tables=(ViewTable("", pl.concat(map(_metrics_frame, results)), _SHOWN),),
+        tables=(ViewTable("", pl.concat(map(_metrics_frame, results)), RECALIBRATION_COLUMNS),),
         facts=tuple(Fact(result.method, result.headline) for result in results),
         recipes=tuple(f"{result.method}: {result.recipe}" for result in results),
         left_out=tuple(

@@ -48,7 +48,6 @@ from calib_core.views.view import (
     ViewFigure,
     ViewTable,
     not_drawn_views,
-    shown_columns,
     text_lines,
 )
 from calib_core.wording import (
@@ -362,7 +361,7 @@ def lines_view(
             ViewTable(
                 plural(len(result.lines), "line"),
                 frame,
-                (Column("line", "Line"), *shown_columns(result.columns)),
+                (Column("line", "Line"), *result.columns),
                 id="line_rows",
                 row_keys=tuple(line.key for line in result.lines),
                 numbers=Numbers(result.summary, result.recipe, bins),

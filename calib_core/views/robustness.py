@@ -247,7 +247,7 @@ def values_view(results: Sequence[Sweep]) -> View:
     )
     return View(
         terms=common_terms(METHODS[result.method].terms for result in results),
-        tables=(ViewTable("", frame, tuple(column for column in columns if column.title)),),
+        tables=(ViewTable("", frame, columns),),
         facts=tuple(facts),
         recipes=sweep_recipes(results),
         left_out=_refusals(results),
@@ -323,7 +323,7 @@ def _rsd_table(results: Sequence[Sweep], numbers: Numbers) -> ViewTable:
     return ViewTable(
         f"RSD over M in {{{bin_counts_text(bins)}}}, ddof {results[0].ddof}",
         frame_of(columns, rows),
-        tuple(column for column in columns if column.title),
+        columns,
         id="sweep",
         numbers=numbers,
     )

@@ -270,9 +270,7 @@ def question_view(result: QuestionClusters, *, title: str, run: str = "") -> Vie
                 numbers=numbers,
             ),
         ),
-        tables=(
-            ViewTable("", frame, varying_columns(CLUSTER_COLUMNS, frame), id="cluster_rows", numbers=numbers),
-        ),
+        tables=(ViewTable("", frame, CLUSTER_COLUMNS, id="cluster_rows", numbers=numbers),),
         subject=f"{run or result.run}, {result.title}",
         name=(run or result.run, "row", result.row, "clusters"),
     )

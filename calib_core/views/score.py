@@ -11,7 +11,7 @@ from calib_core.methods import METHODS
 from calib_core.results.evidence import Evidence
 from calib_core.results.score import SCORE_COLUMNS, Score, Scores
 from calib_core.terms import common_terms
-from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
+from calib_core.views.view import Fact, Tile, View, ViewTable, text_lines
 from calib_core.wording import (
     format_interval,
     format_number,
@@ -56,7 +56,7 @@ def scores_view(results: Sequence[Score]) -> View:
             ViewTable(
                 "",
                 frame.with_columns(pl.coalesce("value", "low").alias("value")),
-                shown_columns(SCORE_COLUMNS),
+                SCORE_COLUMNS,
             ),
         ),
         facts=(

@@ -181,7 +181,7 @@ def _checkpoint_table(results: Sequence[Training]) -> ViewTable:
     """A row for each checkpoint, with the value of every metric."""
     result, *others = results
     frame = result.to_frame()
-    columns = [column for column in result.columns if column.title]
+    columns = [*result.columns]
     for other in others:
         values = {point.run: point.value for point in other.points}
         frame = frame.with_columns(

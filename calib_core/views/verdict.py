@@ -13,7 +13,7 @@ from calib_core.results.columns import Column, frame_of
 from calib_core.results.run_verdict import RunVerdict, verdict_columns
 from calib_core.terms import common_terms
 from calib_core.views.score import used_tile
-from calib_core.views.view import Fact, Tile, View, ViewTable, shown_columns, text_lines
+from calib_core.views.view import Fact, Tile, View, ViewTable, text_lines
 from calib_core.wording import format_percent, p_value_phrase, plural
 
 MAX_REASONS: Final = 6
@@ -56,7 +56,7 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, cavea
         What changes how they are to be read; "" for nothing.
     """
     terms = common_terms(METHODS[str(each["method"])].terms for each in verdicts)
-    columns = shown_columns((*verdict_columns(terms), Column("q", "q", "p")))
+    columns = (*verdict_columns(terms), Column("q", "q", "p"))
     n_tested = sum(each["p"] is not None for each in verdicts)
     q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
     has_p = any(each["method"] != TOKENS.id for each in verdicts)

@@ -115,7 +115,7 @@ class ViewTable:
     frame : pl.DataFrame
         The values of its columns, at least.
     columns : tuple of Column
-        Those shown, in order.
+        Those shown, in order; one without a title is another's upper end, and not shown by itself.
     note : str
         A line below the table on how to read it.
     id : str
@@ -133,6 +133,9 @@ class ViewTable:
     id: str = "table"
     row_keys: tuple[str, ...] = ()
     numbers: Numbers | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(column for column in self.columns if column.title))
 
     @classmethod
     def from_rows(cls, title: str, rows: Sequence[Mapping[str, object]], note: str = "") -> ViewTable:
@@ -342,17 +345,10 @@ def file_parts(names: Iterable[str], noun: str) -> list[str]:
     return unique if len(unique) < 3 else [f"{len(unique)}-{noun}"]
 
 
-def shown_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns that have a title."""
-    return tuple(column for column in columns if column.title)
-
-
 def varying_columns(columns: Iterable[Column], frame: pl.DataFrame, *names: str) -> tuple[Column, ...]:
-    """The columns that are shown, without those of the named that hold one value only."""
+    """The columns without those of the named that hold one value only."""
     return tuple(
-        column
-        for column in columns
-        if column.title and (column.name not in names or frame[column.name].n_unique() > 1)
+        column for column in columns if column.name not in names or frame[column.name].n_unique() > 1
     )
 
 
