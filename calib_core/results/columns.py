@@ -93,6 +93,9 @@ class Column:
         Of p-values: name of the column with the number of draws; "" for exact ones.
     dtype : type of pl.DataType, optional
         Where it is not the one of the kind.
+    repeats : bool
+        Whether it says what another column or the figure beside the table shows, so that it is left out where
+        there is little room.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Column:
     digits: int | None = None
     draws: str = ""
     dtype: type[pl.DataType] | None = None
+    repeats: bool = False
 
     @property
     def has_words(self) -> bool:

@@ -152,11 +152,17 @@ class Reliability(Displayable):
         )
         worth = Column("effective", "Worth", "number", "So many rows of equal weight.", digits=1)
         interval = Column(
-            "accuracy_low", "95 %", "share", f"Of the {terms.accuracy}.", upper="accuracy_high", digits=share
+            "accuracy_low",
+            "95 %",
+            "share",
+            f"Of the {terms.accuracy}.",
+            upper="accuracy_high",
+            digits=share,
+            repeats=True,  # the whiskers show it
         )
         return (
             Column("percent", "Says", help=f"The {terms.confidences} in the bin, in percent."),
-            Column("interval", "Bin"),
+            Column("interval", "Bin", repeats=True),
             count,
             *((worth,) if "effective" in self.table.columns else ()),
             Column(

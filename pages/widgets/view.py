@@ -389,7 +389,8 @@ def screen_table(
     ----------
     table : ViewTable
     narrow : bool
-        Whether columns of numbers are as wide as their texts, not only those of words.
+        Whether columns of numbers are as wide as their texts, not only those of words, and those that repeat
+        what others or the figure beside them say are hidden; the table's menu shows them.
     terms : Terms
         The words in which headings are explained.
 
@@ -406,7 +407,7 @@ def screen_table(
         heading = title.replace("\0", "\N{SYMBOL FOR NULL}")  # polars passes no NUL on to Arrow
         values, config = _screen_column(column, table.frame, terms)
         series.append(values.alias(heading))
-        columns[heading] = config
+        columns[heading] = {**config, "hidden": narrow and column.repeats}
         if narrow or column.has_words or column.upper:
             room = _ROOM.get(column.kind, "")
             texts[heading] = [room + text for text in column_texts(column, table.frame)]

@@ -121,6 +121,23 @@ def test_the_rows_of_several_places_are_one_click_away(data: Path, visit: Visit)
     assert file_states(go(at, "files")) == {"nested.json": "loaded"}
 
 
+def test_a_suggestion_with_an_outcome_of_each_sample_needs_no_other_column(data: Path, visit: Visit) -> None:
+    rows = [
+        {
+            "idx": 900 + row,
+            "ys": [f"({row} + 4) * {sample % 3} = 24" for sample in range(8)],
+            "infos": [{"r": int(sample % 3 == row % 5)} for sample in range(8)],
+        }
+        for row in range(40)
+    ]
+    (data / "games.json").write_text(json.dumps(rows))
+    at = visit("files")
+    assert "infos.r as sample_correct" in screens.plain(page_text(at))
+    assert not at.button(key="accept_games.json").disabled
+    at.button(key="accept_games.json").click()
+    assert tiles(screens.run(at))["Rows used / total"] == "40 / 40"
+
+
 def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Visit) -> None:
     """Files of other columns have proposals of their own."""
     rows = [{"conf": row["confidence"], "is_correct": row["correct"]} for row in quiz(40)]

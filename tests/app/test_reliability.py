@@ -326,6 +326,15 @@ def test_a_vocabulary_in_one_bin_is_no_0_by_chance(data: Path, visit: Visit) -> 
     assert "fall into one bin, 0–20 % [0, 0.2]" in page_text(at)
 
 
+def test_the_table_beside_the_figure_leaves_out_what_is_said_twice(folder: Path, visit: Visit) -> None:
+    assert folder.is_dir()
+    at = visit("reliability", run="red", method="verbal")
+    (bins,) = [table for table in at.dataframe if str(table.key).startswith("bins_")]
+    hidden = {name for name, config in json.loads(bins.proto.columns).items() if config.get("hidden")}
+    assert hidden - {"_index"} == {"Bin", "95 %"}
+    assert hidden - {"_index"} < {*bins.value.columns}  # the table's menu shows them, and files have them
+
+
 def test_the_largest_part_of_the_gap_fills_its_room(folder: Path, visit: Visit) -> None:
     assert folder.is_dir()
     at = visit("reliability", run="red", method="verbal")
