@@ -21,7 +21,6 @@ from calib_core.results.abstention import (
 from calib_core.results.cascade import Cascade, Costs, cascade, cascade_threshold
 from calib_core.results.defaults import by_kind, default_method, default_methods, other_kind_note
 from calib_core.results.evidence import Evidence, refuse_weights
-from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.threshold_cost import ThresholdCost, threshold_cost
 from calib_core.results.view_caption import view_caption
 from calib_core.runs import AnswerRun
@@ -41,7 +40,7 @@ from pages.state.markdown import escape_markdown
 from pages.state.runs import LoadedRun
 from pages.state.url import UrlState
 from pages.widgets.multiselect import multiselect
-from pages.widgets.pickers import MAX_VISIBLE_TITLE, pick_run, select_box, usual_run
+from pages.widgets.pickers import pick_run, pick_second_run, usual_run
 from pages.widgets.run_selection import METHODS_HELP
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_warnings
@@ -182,28 +181,23 @@ def _choose_cascade(
         for id_, other in runs.items()
         if id_ != run.id and other.report.run.info.dataset == dataset and other.report.survey.usable
     }
-    second = url_state.pick("second", ["", *others], "")
-    titles = [other.title for other in others.values()]
-    labels = dict(zip(others, shorten_in_middle(titles, MAX_VISIBLE_TITLE), strict=True))
-    select_box(
+    second = pick_second_run(
+        url_state,
         "Hand on to",
-        ["", *others],
-        second,
-        key="second",
-        title_of=lambda id_: labels.get(id_, "no second run"),
-        help_="A run on the same questions that answers where the first is not confident enough (a cascade).",
-        disabled=not others,
+        others,
+        "no second run",
+        "A run on the same questions that answers where the first is not confident enough (a cascade).",
     )
     if not others:
         st.caption("No other run has the same data set.")
-    if not second:
+    if second is None:
         return None, None
     unit = "In any unit, the same for both runs. With both costs, costs are shown."
     first_cost = _cost_input(url_state, "cost", "Cost per question", unit)
     second_cost = _cost_input(url_state, "second_cost", "Cost per question of the second run", unit)
     if first_cost is None or second_cost is None:
-        return others[second], None
-    return others[second], Costs(first_cost, second_cost)
+        return second, None
+    return second, Costs(first_cost, second_cost)
 
 
 def _cost_input(
@@ -266,7 +260,7 @@ def cached_curves(choice: AbstentionChoice) -> list[AbstentionCurve]:
     run = choice.run
     return [
         cached_result(
-            ("abstention", run.file.name, run.file.stamp, run.id, evidence.method.id),
+            ("abstention", *run.source, evidence.method.id),
             lambda evidence=evidence: abstention_curve(evidence),
             max_results=4 * MAX_LARGE_RESULTS,
         )
@@ -281,7 +275,7 @@ def cached_thresholds(
     run, target, confidence = choice.run, choice.target_accuracy, choice.confidence
     return [
         cached_result(
-            ("guarantee", run.file.name, run.file.stamp, run.id, curve.method, target, confidence),
+            ("guarantee", *run.source, curve.method, target, confidence),
             lambda curve=curve: guaranteed_threshold(curve, target, confidence),
             max_results=4 * MAX_LARGE_RESULTS,
         )
@@ -326,7 +320,7 @@ def show_costs(choice: AbstentionChoice, thresholds: Sequence[GuaranteedThreshol
 def cached_cost(run: LoadedRun, evidence: Evidence, costs: ErrorCosts) -> ThresholdCost:
     """Return what the thresholds of one method cost, computed once."""
     return cached_result(
-        ("threshold_cost", run.file.name, run.file.stamp, run.id, evidence.method.id, costs),
+        ("threshold_cost", *run.source, evidence.method.id, costs),
         lambda: threshold_cost(evidence, costs),
         max_results=4 * MAX_LARGE_RESULTS,
     )
@@ -357,10 +351,7 @@ def cached_cascade(run: LoadedRun, evidence: Evidence, second: LoadedRun) -> Cas
     usable = second.report.survey.usable
     other = usable[default_method(usable)]
     return cached_result(
-        (
-            *("cascade", run.file.name, run.file.stamp, run.id, evidence.method.id),
-            *(second.file.name, second.file.stamp, second.id),
-        ),
+        ("cascade", *run.source, evidence.method.id, *second.source),
         lambda: cascade(evidence, other),
         max_results=MAX_LARGE_RESULTS,
     )

@@ -163,21 +163,20 @@ def cached_judged_evidence(scored: RunEvidence, judged_choice: JudgedChoice) -> 
     if judged_choice == "own":
         return scored.evidence
     run, evidence = scored.run, scored.evidence
-    source = (run.id, run.file.name, run.file.stamp, evidence.method.id, evidence.options)
-    return cached_result(("judged_evidence", *source, judged_choice), judge)
+    key = ("judged_evidence", *run.source, evidence.method.id, evidence.options, judged_choice)
+    return cached_result(key, judge)
 
 
 def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: str, terms: Terms) -> str:
-    picked = url_state.pick(key, allowed, default)
-    select_box(
+    return select_box(
+        url_state,
+        key,
         "X axis" if key == "x" else "Y axis",
         allowed,
-        picked,
-        key=key,
+        default,
         title_of=lambda id_: METRICS[id_].worded(terms).title,
-        help_=METRICS[picked].worded(terms).help,
+        help_=lambda id_: METRICS[id_].worded(terms).help,
     )
-    return picked
 
 
 def cached_points(choice: ComparisonChoice) -> PlacedRuns:

@@ -174,12 +174,12 @@ def choose_groups(url_state: UrlState, runs: Sequence[LoadedRun]) -> GroupsChoic
     groupings = cached_groupings([run for run in selection.runs if run.id in evidences])
     if not groupings:
         raise Unavailable(NO_GROUPS)
-    by = url_state.pick("by", list(groupings), next(iter(groupings)))
-    select_box(
+    by = select_box(
+        url_state,
+        "by",
         "Group by",
         list(groupings),
-        by,
-        key="by",
+        next(iter(groupings)),
         title_of=lambda id_: groupings[id_].title,
         help_="A column of the file or a property of the runs. Each value is a group.",
     )
@@ -240,15 +240,14 @@ def _pick_baseline_level(
     levels = comparable_levels(evidences, grouping)
     if not levels:
         return None
-    against = url_state.pick("against", levels, levels[0])
-    select_box(
+    return select_box(
+        url_state,
+        "against",
         "Compare with",
         levels,
-        against,
-        key="against",
+        levels[0],
         help_="The difference of each other group from this one, on the same questions.",
     )
-    return against
 
 
 def _diagram_options(

@@ -13,7 +13,6 @@ from calib_core.results.judge import JudgeResult, judge_result
 from calib_core.results.judge_comparison import JudgeComparison, compare_judges
 from calib_core.results.judge_fairness import LabelsName
 from calib_core.results.judge_labels import judge_labels
-from calib_core.results.run_names import shorten_in_middle
 from calib_core.results.view_caption import ViewCaption
 from calib_core.runs import AnswerRun
 from calib_core.views.judge import cell_keys, judges_view, page_views, rows_view, score_text
@@ -26,10 +25,9 @@ from pages.widgets.multiselect import MultiselectOffer, limited_multiselect
 from pages.widgets.page_link import page_link
 from pages.widgets.pages import PAGES
 from pages.widgets.pickers import (
-    MAX_VISIBLE_TITLE,
     pick_run,
+    pick_second_run,
     pick_segment,
-    select_box,
     select_point,
     selected_point,
     usual_run,
@@ -75,7 +73,7 @@ class JudgeChoice:
 
     def cache_key(self) -> tuple[object, ...]:
         """Return what determines the numbers."""
-        return (self.run.id, self.run.file.name, self.run.file.stamp, self.passing)
+        return (*self.run.source, self.passing)
 
 
 def choose_judge(url_state: UrlState, runs: Sequence[LoadedRun]) -> JudgeChoice:
@@ -101,19 +99,11 @@ def choose_judge(url_state: UrlState, runs: Sequence[LoadedRun]) -> JudgeChoice:
             help_="In pairs shown in both orders: the answer in that place, or the same answer in both.",
         )
     others = {id_: other for id_, other in judged.items() if id_ != run.id}
-    second = url_state.pick("second", ["", *others], "")
+    second = None
     if others:
-        titles = [other.title for other in others.values()]
-        short = dict(zip(others, shorten_in_middle(titles, MAX_VISIBLE_TITLE), strict=True))
-        select_box(
-            "Compare with judge",
-            ["", *others],
-            second,
-            key="second",
-            title_of=lambda id_: short.get(id_, "no second judge"),
-            help_="Another judge's labels of the same rows, matched by id.",
-        )
-    return JudgeChoice(run, passing, cast("LabelsName | None", named or None), others.get(second))
+        help_ = "Another judge's labels of the same rows, matched by id."
+        second = pick_second_run(url_state, "Compare with judge", others, "no second judge", help_)
+    return JudgeChoice(run, passing, cast("LabelsName | None", named or None), second)
 
 
 def _pick_passing(url_state: UrlState, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -142,7 +132,7 @@ def cached_judge(choice: JudgeChoice) -> JudgeResult:
 def cached_comparison(choice: JudgeChoice, second: LoadedRun) -> JudgeComparison:
     """Return the comparison with the second judge, computed once."""
     return cached_result(
-        ("judges", *choice.cache_key(), second.id, second.file.name, second.file.stamp),
+        ("judges", *choice.cache_key(), *second.source),
         lambda: compare_judges(choice.answers, cast("AnswerRun", second.report.run), choice.passing),
     )
 

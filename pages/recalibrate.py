@@ -73,8 +73,14 @@ class RecalibrateChoice:
     @property
     def cache_key(self) -> tuple[object, ...]:
         """What distinguishes a result of this choice."""
-        source = (self.run.file.name, self.run.file.stamp, self.run.id)
-        return (*source, self.evidence.method.id, self.evidence.options, self.by, self.folds, self.seed)
+        return (
+            *self.run.source,
+            self.evidence.method.id,
+            self.evidence.options,
+            self.by,
+            self.folds,
+            self.seed,
+        )
 
     @property
     def file_stem(self) -> str:

@@ -126,7 +126,7 @@ class LinesChoice:
         """Return the lines, computed once."""
         scheme, metric = self.choice.scheme, self.choice.metric
         sources = tuple(
-            (key, scored.run.title, scored.run.file.name, scored.run.file.stamp, scored.evidence.options)
+            (key, scored.run.title, *scored.run.source, scored.evidence.options)
             for key, scored in self.run_evidences.items()
         )
         return cached_result(

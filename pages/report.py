@@ -414,7 +414,7 @@ def show_preview(order: ReportOrder, chosen: Sequence[LoadedRun]) -> None:
 
 def cached_first_page(order: ReportOrder, runs: Sequence[LoadedRun]) -> tuple[View, ...]:
     """Return the views of the summary of these runs, computed once."""
-    sources = tuple((run.id, run.title, run.file.name, run.file.stamp) for run in runs)
+    sources = tuple((*run.source, run.title) for run in runs)
     report_input = ReportInput(order.runs[: len(runs)], (), order.settings)
     return cached_result(
         ("report_preview", order.settings, sources),

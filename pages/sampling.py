@@ -88,7 +88,7 @@ class SamplingChoice:
 
     def cache_key(self) -> tuple[object, ...]:
         """Return what determines the curves; the tolerance only chooses what is said of them."""
-        return (*_source_key(self.run, self.options), self.plan)
+        return (*self.run.source, self.options, self.plan)
 
     def sample_codes(self) -> SampleMatrix:
         """Return the samples as integer codes, equal for equal answers.
@@ -101,12 +101,8 @@ class SamplingChoice:
         return _cached_codes(self.run, self.answers, self.options)
 
 
-def _source_key(run: LoadedRun, options: MethodOptions) -> tuple[object, ...]:
-    return (run.file.name, run.file.stamp, run.id, options)
-
-
 def _cached_codes(run: LoadedRun, answers: AnswerRun, options: MethodOptions) -> SampleMatrix:
-    key = ("codes", *_source_key(run, options))
+    key = ("codes", *run.source, options)
     return cached_result(key, lambda: sample_matrix(answers, options), max_results=MAX_LARGE_RESULTS)
 
 
@@ -132,15 +128,14 @@ def choose_sampling(url_state: UrlState, runs: Sequence[LoadedRun]) -> SamplingC
     whole = [id_ for id_, run in sampled_runs.items() if {*PAPER_METHODS} <= {*run.report.survey.usable}]
     run = pick_run(url_state, sampled_runs, usual_run(sampled_runs, n_used, whole))
     answers = sampled[run.id][1]
-    metric = url_state.pick("metric", DEFAULT_METRICS, DEFAULT_METRICS[0])
-    help_ = METRICS[metric].help
-    select_box(
+    metric = select_box(
+        url_state,
+        "metric",
         "Metric",
         DEFAULT_METRICS,
-        metric,
-        key="metric",
+        DEFAULT_METRICS[0],
         title_of=lambda id_: METRICS[id_].title,
-        help_=help_,
+        help_=lambda id_: METRICS[id_].help,
     )
     sizes = _sizes_input(url_state, _default_sizes_text(run, answers))
     left, right = st.columns(2)

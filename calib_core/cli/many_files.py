@@ -24,7 +24,6 @@ RemoteOption: TypeAlias = Annotated[
     typer.Option(
         "--remote",
         metavar="ADDRESS",
-        show_default=False,
         help="Also read the file, folder or pattern at this address (https://, s3://, gs://, hf://, …), with "
         "the credentials of your environment. Repeatable.",
     ),
@@ -36,7 +35,6 @@ WorkersOption: TypeAlias = Annotated[
         metavar="N",
         min=1,
         max=1024,
-        show_default=False,
         help="Read with N processes of this machine. Default with --remote or --resume: one a processor.",
     ),
 ]
@@ -45,7 +43,6 @@ SchedulerOption: TypeAlias = Annotated[
     typer.Option(
         "--scheduler",
         metavar="ADDRESS",
-        show_default=False,
         help="Read with the workers of this dask.distributed scheduler, such as tcp://host:8786.",
     ),
 ]
@@ -54,7 +51,6 @@ ResumeOption: TypeAlias = Annotated[
     typer.Option(
         "--resume",
         metavar="FOLDER",
-        show_default=False,
         help="Keep the sums of each block in this folder, and don't make those again that it has.",
     ),
 ]

@@ -34,10 +34,7 @@ def _parse_path(text: str) -> Path:
 FilesArgument: TypeAlias = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="FILE",
-        show_default=False,
-        parser=_parse_path,
-        help="Prediction files, or folders of them; - is standard input.",
+        metavar="FILE", parser=_parse_path, help="Prediction files, or folders of them; - is standard input."
     ),
 ]
 JsonOption: TypeAlias = Annotated[
@@ -51,9 +48,7 @@ SkipBadRowsOption: TypeAlias = Annotated[
 ]
 FormatOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--format", metavar="ID", show_default=False, help=f"Read every FILE as: {', '.join(FORMATS)}."
-    ),
+    typer.Option("--format", metavar="ID", help=f"Read every FILE as: {', '.join(FORMATS)}."),
 ]
 TogetherOption: TypeAlias = Annotated[
     bool,
@@ -68,7 +63,6 @@ ColumnMappingOption: TypeAlias = Annotated[
     typer.Option(
         "--map",
         metavar="COLUMN=NAME",
-        show_default=False,
         help="Read this column or nested field (a.b.0) as NAME; without NAME, ignore the column. NAME may "
         "have a divisor (confidence/100), a logarithm (confidence:log; minus that: :nll), a direction "
         "(confidence:inverted, correct:not), numbers for words (confidence:high=.9|low=.3), a class "
@@ -81,7 +75,6 @@ RowsOption: TypeAlias = Annotated[
     typer.Option(
         "--rows",
         metavar="PATH",
-        show_default=False,
         help=(
             "The path of the rows in a file with one JSON object, such as results.items; a star matches "
             "every key (results.*), and each is a run. Default: Calib searches for them."
@@ -93,7 +86,6 @@ WideOption: TypeAlias = Annotated[
     typer.Option(
         "--wide",
         metavar='"*SUFFIX=NAME"',
-        show_default=False,
         help="For files with several systems per row: read the matching columns as NAME, one run for "
         "each text that the star matches. Repeatable.",
     ),
@@ -101,10 +93,7 @@ WideOption: TypeAlias = Annotated[
 MissingOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--missing",
-        metavar="VALUE",
-        show_default=False,
-        help="A value that counts as missing, such as Unparseable. Repeatable.",
+        "--missing", metavar="VALUE", help="A value that counts as missing, such as Unparseable. Repeatable."
     ),
 ]
 DatasetOption: TypeAlias = Annotated[
@@ -112,17 +101,13 @@ DatasetOption: TypeAlias = Annotated[
     typer.Option(
         "--dataset",
         metavar="NAME",
-        show_default=False,
         help="The name of the data set, for files that name none. A name in the file is kept.",
     ),
 ]
 OnOption: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--on",
-        metavar="KEY",
-        show_default=False,
-        help="Join --gold on this column, or on THIS=THAT. Default: the ids.",
+        "--on", metavar="KEY", help="Join --gold on this column, or on THIS=THAT. Default: the ids."
     ),
 ]
 GoldMappingOption: TypeAlias = Annotated[
@@ -130,7 +115,6 @@ GoldMappingOption: TypeAlias = Annotated[
     typer.Option(
         "--map-gold",
         metavar="COLUMN=NAME",
-        show_default=False,
         help="Read this column of --gold as NAME: id, gold, gold_index, gold_all, choices, subject, "
         "question, human, judge or correct, also with the values that mean right (correct:Yes|Mostly). "
         "Repeatable.",
@@ -141,7 +125,6 @@ GoldOption: TypeAlias = Annotated[
     typer.Option(
         "--gold",
         metavar="TABLE",
-        show_default=False,
         parser=_parse_path,
         help="A table of right answers or outcomes by id, with columns such as id, answer, for files "
         "without them.",
@@ -152,7 +135,6 @@ CorrectionsOption: TypeAlias = Annotated[
     typer.Option(
         "--corrections",
         metavar="TABLE",
-        show_default=False,
         parser=_parse_path,
         help="A table of questions to leave out (id, leave_out) or whose right answer (gold) or outcome "
         "(correct) is corrected.",
@@ -160,16 +142,13 @@ CorrectionsOption: TypeAlias = Annotated[
 ]
 RunOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--run", metavar="LABEL", show_default=False, help="Repeatable; default: all runs of the files."
-    ),
+    typer.Option("--run", metavar="LABEL", help="Repeatable; default: all runs of the files."),
 ]
 MethodOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--method",
         metavar="ID",
-        show_default=False,
         help=f"Repeatable; default: all usable methods: {METHOD_IDS}.",
         autocompletion=lambda: [*METHODS],
     ),
@@ -177,11 +156,7 @@ MethodOption: TypeAlias = Annotated[
 MetricOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric",
-        metavar="ID",
-        show_default=False,
-        help=f"Repeatable: {', '.join(METRICS)}.",
-        autocompletion=lambda: [*METRICS],
+        "--metric", metavar="ID", help=f"Repeatable: {', '.join(METRICS)}.", autocompletion=lambda: [*METRICS]
     ),
 ]
 BinsOption: TypeAlias = Annotated[
@@ -207,7 +182,6 @@ RenormaliseOption: TypeAlias = Annotated[
     bool | None,
     typer.Option(
         "--renormalise/--no-renormalise",
-        show_default=False,
         help="Divide by the sum over the choices. Default: the method's own default.",
     ),
 ]
@@ -216,7 +190,6 @@ SizesOption: TypeAlias = Annotated[
     typer.Option(
         "--sizes",
         metavar="N,N,…",
-        show_default=False,
         help="Numbers of samples N', such as 4,8,16. Default: those of 4,8,16,32,64 that the file allows.",
     ),
 ]
@@ -257,7 +230,6 @@ CostOfWrongOption: TypeAlias = Annotated[
     typer.Option(
         "--cost-wrong",
         metavar="C",
-        show_default=False,
         help="Cost of a wrong answer, or a false yes; with --cost-handed-on, what each threshold costs.",
     ),
 ]
@@ -266,38 +238,26 @@ CostOfHandingOnOption: TypeAlias = Annotated[
     typer.Option(
         "--cost-handed-on",
         metavar="C",
-        show_default=False,
         help="Cost of a question that is handed on instead of answered, in the same unit.",
     ),
 ]
 MaxOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--max", metavar="METRIC=X", show_default=False, help="The metric may be at most X. Repeatable."
-    ),
+    typer.Option("--max", metavar="METRIC=X", help="The metric may be at most X. Repeatable."),
 ]
 MinOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--min", metavar="METRIC=X", show_default=False, help="The metric has to be at least X. Repeatable."
-    ),
+    typer.Option("--min", metavar="METRIC=X", help="The metric has to be at least X. Repeatable."),
 ]
 MinRowsOption: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--min-n",
-        metavar="N",
-        min=1,
-        show_default=False,
-        help="At least N rows need a confidence and an outcome.",
-    ),
+    typer.Option("--min-n", metavar="N", min=1, help="At least N rows need a confidence and an outcome."),
 ]
 BaselineOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--baseline",
         metavar="FILE",
-        show_default=False,
         parser=_parse_path,
         help="Earlier predictions, read the same way as FILE; each of their runs must be in FILE, too.",
     ),
@@ -307,7 +267,6 @@ LockedOption: TypeAlias = Annotated[
     typer.Option(
         "--lock",
         metavar="FILE",
-        show_default=False,
         parser=_parse_path,
         help="Locked thresholds, as threshold --lock wrote them: new answers must not contradict them.",
     ),
@@ -317,7 +276,6 @@ LockOption: TypeAlias = Annotated[
     typer.Option(
         "--lock",
         metavar="FILE",
-        show_default=False,
         parser=_parse_path,
         help="Write the guaranteed threshold of each question here, for gate --lock to check new answers.",
     ),
@@ -327,7 +285,6 @@ WorseByOption: TypeAlias = Annotated[
     typer.Option(
         "--worse-by",
         metavar="METRIC=D",
-        show_default=False,
         help="The metric may be at most D worse than in the baseline. Repeatable.",
     ),
 ]
@@ -348,7 +305,6 @@ GateFormatOption: TypeAlias = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        show_default=False,
         help="What is printed: text (default), markdown, junit or json. Also the files' format, as in other "
         f"verbs: {', '.join(FORMATS)}.",
     ),
@@ -389,23 +345,19 @@ JudgeMetricOption: TypeAlias = Annotated[
     typer.Option(
         "--metric",
         metavar="ID",
-        show_default=False,
         help=f"Repeatable: {', '.join(JUDGE_METRICS)}.",
         autocompletion=lambda: [*JUDGE_METRICS],
     ),
 ]
 GroupColumnOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--by", metavar="COLUMN", show_default=False, help="Also report each group of this column separately."
-    ),
+    typer.Option("--by", metavar="COLUMN", help="Also report each group of this column separately."),
 ]
 PassingOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--pass",
         metavar="LABEL",
-        show_default=False,
         help="A label that passes, such as good. Repeatable. Recognised without it: "
         f"{', '.join(f'{good}/{bad}' for good, bad in PASS_WORDS)}.",
     ),
@@ -414,7 +366,6 @@ LabelsNameOption: TypeAlias = Annotated[
     LabelsName | None,
     typer.Option(
         "--labels-name",
-        show_default=False,
         help="For pairs judged in both orders: whether a label such as A names the place (the answer "
         "shown first) or the answer (the same one in both orders).",
     ),

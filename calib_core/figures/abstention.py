@@ -21,6 +21,7 @@ from calib_core.figures.layout import (
     horizontal_line,
     legend_margin,
     legend_names,
+    silent_trace,
 )
 from calib_core.figures.marks import band_trace
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
@@ -126,7 +127,7 @@ def _terms(curves: Sequence[AbstentionCurve]) -> Terms:
     return curves[0].terms if curves else ANSWER_TERMS
 
 
-def plotted_steps(curve: AbstentionCurve, max_points: int = MAX_LINE_POINTS) -> NDArray[np.intp]:
+def plotted_steps(curve: AbstentionCurve) -> NDArray[np.intp]:
     """Indices of the steps that are drawn: all, or those nearest to equally spaced shares, with both ends.
 
     Parameters
@@ -139,12 +140,12 @@ def plotted_steps(curve: AbstentionCurve, max_points: int = MAX_LINE_POINTS) -> 
     Returns
     -------
     NDArray[np.intp], shape (n,)
-        Ascending; n is at most `max_points`.
+        Ascending; n is at most `MAX_LINE_POINTS`.
     """
     n_steps = curve.n_answered.size
-    if n_steps <= max_points:
+    if n_steps <= MAX_LINE_POINTS:
         return np.arange(n_steps)
-    nearest = np.searchsorted(curve.coverage, np.linspace(0, 1, max_points))
+    nearest = np.searchsorted(curve.coverage, np.linspace(0, 1, MAX_LINE_POINTS))
     return np.unique(np.clip(nearest, 0, n_steps - 1))
 
 
@@ -254,22 +255,20 @@ def _ring_trace(
     known = [point for point in operating_points if point is not None and point.accuracy is not None]
     if not known:
         return None
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": escape_for_plotly(name),
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-        "x": [point.coverage for point in known],
-        "y": [point.accuracy for point in known],
-        "marker": {
+    return silent_trace(
+        "markers",
+        [point.coverage for point in known],
+        [point.accuracy for point in known],
+        name=escape_for_plotly(name),
+        cliponaxis=False,
+        marker={
             "size": 15,
             "symbol": symbol,
             "color": theme.highlight_outline,
             "line": {"color": theme.highlight_outline, "width": 2.5},
         },
-        "unselected": {"marker": {"opacity": 1}},
-    }
+        unselected={"marker": {"opacity": 1}},
+    )
 
 
 def _guaranteed_squares(guaranteed: Sequence[GuaranteedThreshold], theme: Theme) -> list[dict[str, Any]]:

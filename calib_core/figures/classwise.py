@@ -15,6 +15,7 @@ from calib_core.figures.layout import (
     base_layout,
     logarithmic_axis,
     significant_values,
+    silent_trace,
 )
 from calib_core.figures.palette import Theme
 from calib_core.figures.text import escape_for_plotly
@@ -162,23 +163,20 @@ def _mark(chosen: pl.DataFrame, theme: Theme, height: str, **options: Any) -> li
     if chosen.is_empty():
         return []
     return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": chosen["rank"].to_list(),
-            "y": significant_values(chosen[height]),
-            "cliponaxis": False,
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "marker": {
+        silent_trace(
+            "markers",
+            chosen["rank"].to_list(),
+            significant_values(chosen[height]),
+            cliponaxis=False,
+            marker={
                 "size": 12,
                 "symbol": "diamond",
                 "color": theme.highlight,
                 "line": {"color": theme.highlight_outline, "width": 1.5},
             },
-            "unselected": {"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
             **options,
-        }
+        )
     ]
 
 

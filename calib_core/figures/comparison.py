@@ -20,6 +20,7 @@ from calib_core.figures.layout import (
     halo,
     legend_entry,
     legend_names,
+    silent_trace,
 )
 from calib_core.figures.marks import error_bars, selection_ring
 from calib_core.figures.palette import (
@@ -188,16 +189,13 @@ def _family_lines(result: Comparison, theme: Theme) -> list[dict[str, Any]]:
     for family in result.size_families:
         members = [points[key] for key in family]
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "x": [point.x.value for point in members],
-                "y": [point.y.value for point in members],
-                "line": {"color": with_opacity(theme.muted_text, opacity), "width": 1.5},
-                "meta": {"family": list(family)},
-            }
+            silent_trace(
+                "lines",
+                [point.x.value for point in members],
+                [point.y.value for point in members],
+                line={"color": with_opacity(theme.muted_text, opacity), "width": 1.5},
+                meta={"family": list(family)},
+            )
         )
     if traces:
         line = {"color": theme.muted_text, "width": 1.6}
@@ -458,20 +456,17 @@ def number_traces(
         number = str(result.run_numbers[point.run])
         by_colour[styles[point.key].text_colour].append((point.x.value, point.y.value, number, corner))
     return [
-        {
-            "type": "scatter",
-            "mode": "markers+text",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "cliponaxis": False,
-            "x": [x for x, *_ in numbers],
-            "y": [y for _, y, *_ in numbers],
-            "text": [number for *_, number, _ in numbers],
-            "textposition": [corner for *_, corner in numbers],
-            "textfont": {"size": LABEL_SIZE, "color": colour, "shadow": halo(theme)},
-            "marker": {"size": 7, "opacity": 0},
-            "unselected": {"textfont": {"color": colour}},
-        }
+        silent_trace(
+            "markers+text",
+            [x for x, *_ in numbers],
+            [y for _, y, *_ in numbers],
+            cliponaxis=False,
+            text=[number for *_, number, _ in numbers],
+            textposition=[corner for *_, corner in numbers],
+            textfont={"size": LABEL_SIZE, "color": colour, "shadow": halo(theme)},
+            marker={"size": 7, "opacity": 0},
+            unselected={"textfont": {"color": colour}},
+        )
         for colour, numbers in by_colour.items()
     ]
 

@@ -36,6 +36,7 @@ from calib_core.figures.layout import (
     probability_axis,
     rounded_values,
     share_ticks,
+    silent_trace,
     vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
@@ -386,15 +387,13 @@ def _cumulative_line(result: Concentration, style: SeriesStyle, *, named: bool) 
 
 
 def _uniform_line(n_bins: int, theme: Theme) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [0, n_bins],
-        "y": [0, 1],
-        "hoverinfo": "skip",
-        "name": f"{n_bins:,} equally full bins",
-        "line": {"color": theme.muted_text, "width": 1.3, "dash": "6px,5px"},
-    }
+    return silent_trace(
+        "lines",
+        [0, n_bins],
+        [0, 1],
+        name=f"{n_bins:,} equally full bins",
+        line={"color": theme.muted_text, "width": 1.3, "dash": "6px,5px"},
+    )
 
 
 def _two_fullest_markers(results: Sequence[Concentration], theme: Theme) -> dict[str, Any]:
@@ -403,22 +402,20 @@ def _two_fullest_markers(results: Sequence[Concentration], theme: Theme) -> dict
         for result in results
         if result.top_two_share is not None
     ]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-        "name": "two fullest bins",
-        "x": [n_bins for n_bins, _ in known] or [None],
-        "y": [round(share, 5) for _, share in known] or [None],
-        "marker": {
+    return silent_trace(
+        "markers",
+        [n_bins for n_bins, _ in known] or [None],
+        [round(share, 5) for _, share in known] or [None],
+        cliponaxis=False,
+        name="two fullest bins",
+        marker={
             "size": 12,
             "symbol": "diamond",
             "color": theme.highlight,
             "line": {"color": theme.highlight_outline, "width": 1.5},
         },
-        "unselected": {"marker": {"opacity": 1}},
-    }
+        unselected={"marker": {"opacity": 1}},
+    )
 
 
 def _single_line_notes(result: Concentration, theme: Theme) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from calib_core.figures.layout import (
     flowing_legend_margin,
     legend_entry,
     legend_names,
+    silent_trace,
     vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, run_style
@@ -187,18 +188,16 @@ def _null_median_trace(
     groups: Sequence[Group], theme: Theme, positions: Mapping[Group, float]
 ) -> dict[str, Any]:
     """A stroke at each group's median under perfect calibration."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-        "x": [round(group.null_median or 0.0, 7) for group in groups],
-        "y": [positions[group] for group in groups],
-        "name": "calibrated model: median",
-        "legendrank": 1001,
-        "marker": {"symbol": "line-ns", "size": 11, "line": {"color": theme.muted_text, "width": 2}},
-        "unselected": {"marker": {"opacity": 1}},
-    }
+    return silent_trace(
+        "markers",
+        [round(group.null_median or 0.0, 7) for group in groups],
+        [positions[group] for group in groups],
+        cliponaxis=False,
+        name="calibrated model: median",
+        legendrank=1001,
+        marker={"symbol": "line-ns", "size": 11, "line": {"color": theme.muted_text, "width": 2}},
+        unselected={"marker": {"opacity": 1}},
+    )
 
 
 def _whisker_length(high: float | None, low: float | None) -> float:
@@ -221,15 +220,7 @@ def _hover_text(group: Group, result: GroupResults) -> str:
 
 def _count_axis_trace(names: Sequence[str]) -> dict[str, Any]:
     """A trace without a visible point, without which plotly would not draw the axis of counts."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [None] * len(names),
-        "y": list(range(len(names))),
-        "yaxis": "y2",
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return silent_trace("markers", [None] * len(names), list(range(len(names))), yaxis="y2")
 
 
 def _group_axis(theme: Theme, names: Sequence[str]) -> dict[str, Any]:

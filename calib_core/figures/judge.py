@@ -25,6 +25,7 @@ from calib_core.figures.layout import (
     logarithmic_axis,
     rounded_values,
     share_ticks,
+    silent_trace,
     vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, blend
@@ -294,16 +295,13 @@ def labels_needed_figure(result: PassRates, theme: Theme) -> Figure:
     ]
     at_hand = _at_hand(result)
     data += [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [result.labels.n_labelled],
-            "y": [round(at_hand[id_], 5)],
-            "marker": style.marker(theme, 13),
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "cliponaxis": False,
-        }
+        silent_trace(
+            "markers",
+            [result.labels.n_labelled],
+            [round(at_hand[id_], 5)],
+            marker=style.marker(theme, 13),
+            cliponaxis=False,
+        )
         for id_, (_, style) in styles.items()
     ]
     top = flowing_legend_margin(legend_names(data))

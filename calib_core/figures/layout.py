@@ -243,16 +243,15 @@ def unit_square_outline(theme: Theme) -> dict[str, Any]:
     }
 
 
+def silent_trace(mode: str, x: Sequence[Any], y: Sequence[Any], **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Points or lines that ignore hover and click, and are in the legend only if they have a name."""
+    legend = {} if "name" in options else {"showlegend": False}
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **legend, **options}
+
+
 def empty_trace() -> dict[str, Any]:
     """A trace without a point: given no trace at all, plotly draws no axes."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [None],
-        "y": [None],
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return silent_trace("markers", [None], [None])
 
 
 def rounded_values(series: pl.Series, decimals: int = 5) -> list[float | None]:

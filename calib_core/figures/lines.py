@@ -24,6 +24,7 @@ from calib_core.figures.layout import (
     probability_axis,
     rounded_values,
     share_ticks,
+    silent_trace,
     unit_square_outline,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, blend, marker_style, method_style, run_style
@@ -339,17 +340,9 @@ def _share_outline(line: ReliabilityLine, style: SeriesStyle) -> list[dict[str, 
         x += [round(low, 6), round(high, 6)]
         y += [share, share]
     return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "yaxis": "y2",
-            "showlegend": False,
-            "hoverinfo": "skip",
-            "x": [*x, x[-1]],
-            "y": [*y, 0.0],
-            "line": style.line(1.4),
-            "meta": {"shares": line.key},
-        }
+        silent_trace(
+            "lines", [*x, x[-1]], [*y, 0.0], yaxis="y2", line=style.line(1.4), meta={"shares": line.key}
+        )
     ]
 
 
@@ -365,16 +358,14 @@ def _share_axis(result: ReliabilityLines, theme: Theme) -> dict[str, Any]:
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:
     """The line of perfect calibration."""
     return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [0, 1],
-            "y": [0, 1],
-            "hoverinfo": "skip",
-            "name": "perfect calibration",
-            "legendrank": 1001,
-            "line": {"color": theme.muted_text, "width": 1.6, "dash": "6px,5px"},
-        }
+        silent_trace(
+            "lines",
+            [0, 1],
+            [0, 1],
+            name="perfect calibration",
+            legendrank=1001,
+            line={"color": theme.muted_text, "width": 1.6, "dash": "6px,5px"},
+        )
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from calib_core.figures.layout import legend_entry, rounded_values
+from calib_core.figures.layout import legend_entry, rounded_values, silent_trace
 from calib_core.figures.palette import Theme, with_opacity
 from calib_core.metrics import METRICS
 from calib_core.results.comparison import MetricEstimate
@@ -127,33 +127,21 @@ def error_bars(
 
 def selection_ring(x: float, y: float, theme: Theme) -> dict[str, Any]:
     """A ring around the selected point, which ignores hover and click."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "cliponaxis": False,
-        "x": [x],
-        "y": [y],
-        "marker": {
+    return silent_trace(
+        "markers",
+        [x],
+        [y],
+        cliponaxis=False,
+        marker={
             "size": 19,
             "symbol": "circle-open",
             "color": theme.highlight_outline,
             "line": {"color": theme.highlight_outline, "width": 3},
         },
-        "unselected": {"marker": {"opacity": 1}},
-    }
+        unselected={"marker": {"opacity": 1}},
+    )
 
 
 def median_line(x: list[float], median: list[float], colour: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """The thin line of the null's median, which ignores hover and click."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": median,
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "line": {"color": colour, "width": 1.2, "dash": "dot"},
-        **options,
-    }
+    return silent_trace("lines", x, median, line={"color": colour, "width": 1.2, "dash": "dot"}, **options)

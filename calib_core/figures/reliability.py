@@ -36,6 +36,7 @@ from calib_core.figures.layout import (
     log_ticks,
     probability_axis,
     significant_values,
+    silent_trace,
     unit_square_outline,
 )
 from calib_core.figures.palette import TRANSPARENT, Theme, blend
@@ -205,23 +206,21 @@ def accuracy_points(
     has_intervals = table["accuracy_low"].null_count() < max(table.height, 1)
     traces: list[dict[str, Any]] = []
     for part, opacity in split_thin_bins(table):
-        trace: dict[str, Any] = {
-            "type": "scatter",
-            "mode": "markers",
-            "hoverinfo": "skip",
-            "cliponaxis": False,
-            "x": significant_values(part["confidence"]) or [None],
-            "y": significant_values(part["accuracy"]) or [None],
-            "name": f"{terms.accuracy}, 95 % Wilson" if has_intervals else terms.accuracy,
-            "opacity": opacity,
-            "showlegend": opacity == 1,
-            "marker": {
+        trace: dict[str, Any] = silent_trace(
+            "markers",
+            significant_values(part["confidence"]) or [None],
+            significant_values(part["accuracy"]) or [None],
+            cliponaxis=False,
+            name=f"{terms.accuracy}, 95 % Wilson" if has_intervals else terms.accuracy,
+            opacity=opacity,
+            showlegend=opacity == 1,
+            marker={
                 "size": detail.point_size,
                 "color": theme.text,
                 "line": {"color": theme.background, "width": 1 if detail.whisker_cap else 0},
             },
-            "unselected": {"marker": {"opacity": 1}},
-        }
+            unselected={"marker": {"opacity": 1}},
+        )
         if has_intervals:
             trace["error_y"] = {
                 "type": "data",
@@ -407,17 +406,14 @@ def filled_outline(
     for start, end, value, closes in zip(left, right, table[height], gap_follows, strict=True):
         x += [start, end] if closes else [start]
         y += [value, ground] if closes else [value]
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "x": significant_values(pl.Series(x, dtype=pl.Float64)) or [None],
-        "y": significant_values(pl.Series(y, dtype=pl.Float64)) or [None],
-        "line": {"shape": "hv", "width": 0},
-        "fill": "tozeroy",
-        "fillcolor": colour,
-    }
+    trace: dict[str, Any] = silent_trace(
+        "lines",
+        significant_values(pl.Series(x, dtype=pl.Float64)) or [None],
+        significant_values(pl.Series(y, dtype=pl.Float64)) or [None],
+        line={"shape": "hv", "width": 0},
+        fill="tozeroy",
+        fillcolor=colour,
+    )
     return trace | options
 
 

@@ -14,6 +14,7 @@ from calib_core.figures.layout import (
     legend_names,
     probability_axis,
     rounded_values,
+    silent_trace,
     unit_square_outline,
 )
 from calib_core.figures.marks import BAND_OPACITY, band_legend_entry, band_trace, legend_entry
@@ -84,18 +85,15 @@ def smooth_figure(result: SmoothReliability, theme: Theme) -> Figure:
         "hoverinfo": "text",
         "hovertext": texts,
     }
-    density = {
-        "type": "scatter",
-        "mode": "lines",
-        "yaxis": "y2",
-        "x": rounded_values(table["confidence"]),
-        "y": rounded_values(table["density"]),
-        "line": {"color": theme.count_bar, "width": 1.6},
-        "fill": "tozeroy",
-        "fillcolor": with_opacity(theme.count_bar, 0.35),
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    density = silent_trace(
+        "lines",
+        rounded_values(table["confidence"]),
+        rounded_values(table["density"]),
+        yaxis="y2",
+        line={"color": theme.count_bar, "width": 1.6},
+        fill="tozeroy",
+        fillcolor=with_opacity(theme.count_bar, 0.35),
+    )
     return _figure(theme, [*_band(table, theme), *_diagonal(theme), curve, density], "Density", terms)
 
 
@@ -158,16 +156,14 @@ def _curve_band(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
 def _diagonal(theme: Theme) -> list[dict[str, Any]]:
     """The line of perfect calibration."""
     return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [0, 1],
-            "y": [0, 1],
-            "hoverinfo": "skip",
-            "name": "perfect calibration",
-            "legendrank": 1001,
-            "line": {"color": theme.text, "width": 1.6, "dash": "6px,5px"},
-        }
+        silent_trace(
+            "lines",
+            [0, 1],
+            [0, 1],
+            name="perfect calibration",
+            legendrank=1001,
+            line={"color": theme.text, "width": 1.6, "dash": "6px,5px"},
+        )
     ]
 
 

@@ -19,6 +19,7 @@ from calib_core.figures.layout import (
     horizontal_line,
     legend_margin,
     legend_names,
+    silent_trace,
     vertical_line,
 )
 from calib_core.figures.palette import SeriesStyle, Theme, method_style
@@ -132,21 +133,19 @@ def _marks(
     if not points:
         return []
     return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "cliponaxis": False,
-            "name": name,
-            "x": [x for x, _ in points],
-            "y": [y for _, y in points],
-            "hoverinfo": "skip",
-            "marker": {
+        silent_trace(
+            "markers",
+            [x for x, _ in points],
+            [y for _, y in points],
+            cliponaxis=False,
+            name=name,
+            marker={
                 "size": 14,
                 "symbol": symbol,
                 "color": theme.highlight_outline,
                 "line": {"color": theme.highlight_outline, "width": 2.5},
             },
-        }
+        )
     ]
 
 

@@ -19,6 +19,7 @@ from calib_core.figures.layout import (
     axis,
     base_layout,
     legend_names,
+    silent_trace,
 )
 from calib_core.figures.marks import error_bars
 from calib_core.figures.palette import Theme, blend, marker_style
@@ -267,18 +268,15 @@ def _bar_values(pairs: tuple[ConfidenceAccuracy, ...], theme: Theme) -> dict[str
         for row, pair in enumerate(pairs)
     ]
     labels += [(pair.high, row + _ACCURACY_OFFSET, pair.accuracy) for row, pair in enumerate(pairs)]
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "cliponaxis": False,
-        "x": [round(end + 0.012, 5) for end, _, _ in labels],
-        "y": [y for _, y, _ in labels],
-        "text": [format_percent(share) for _, _, share in labels],
-        "textposition": "middle right",
-        "textfont": {"size": TEXT_SIZE, "color": theme.text},
-    }
+    return silent_trace(
+        "text",
+        [round(end + 0.012, 5) for end, _, _ in labels],
+        [y for _, y, _ in labels],
+        cliponaxis=False,
+        text=[format_percent(share) for _, _, share in labels],
+        textposition="middle right",
+        textfont={"size": TEXT_SIZE, "color": theme.text},
+    )
 
 
 def _share_bars(shares: list[float], offset: float, **options: Any) -> dict[str, Any]:  # noqa: ANN401

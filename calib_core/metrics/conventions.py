@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal
@@ -58,7 +59,8 @@ class Convention:
     source : str
         Where the convention is defined: a function of a package, a script, a paper.
     tool, version : str or None
-        The tool whose convention it is, and the version that was verified; None for a plain combination.
+        The tool whose convention it is, and the version that was verified; None for a plain combination, and
+        for a tool of which only the published formula was.
     bins : int or None
         M; None where the data decide how many bins there are.
     binning : {"width", "mass", "natural"} or None
@@ -77,8 +79,6 @@ class Convention:
         Rows of a bin, where that is fixed rather than M.
     drops_last_bin : bool
         Whether the last bin is left out of the sum, but not of the number of rows.
-    check : {"tool", "formula", "ours"}
-        What the value is verified against.
     tolerance : float
         How far the value may be from the tool's.
     """
@@ -97,8 +97,12 @@ class Convention:
     debiased: bool = False
     rows_per_bin: int | None = None
     drops_last_bin: bool = False
-    check: CheckedAgainst = "ours"
     tolerance: float = 1e-9
+
+    @property
+    def check(self) -> CheckedAgainst:
+        """What the value is verified against."""
+        return "tool" if self.version else "formula" if self.tool else "ours"
 
     @property
     def scheme(self) -> Scheme | None:
@@ -159,6 +163,15 @@ _COMBINATIONS: Final = tuple(
     for bins in (10, 15)
 )
 
+_NETCAL: Final = partial(Convention, tool="netcal", version="1.4.0", closed="left", edges="numpy linspace")
+_SCIKIT_LEARN: Final = partial(Convention, tool="scikit-learn", version="1.9.1", bins=5)
+_RELPLOT: Final = partial(Convention, tool="relplot", version="1.0.3")
+_UNCERTAINTY_CALIBRATION: Final = partial(
+    Convention, tool="uncertainty-calibration", version="0.1.4", bins=15
+)
+_HELM: Final = partial(Convention, tool="HELM")
+_HLE: Final = partial(Convention, bins=None, binning="mass", norm="l2", edges="row blocks", rows_per_bin=100)
+
 _TOOLS: Final = (
     *(
         Convention(
@@ -172,153 +185,91 @@ _TOOLS: Final = (
             norm=norm,
             edges="torch linspace",
             one_alone=True,
-            check="tool",
         )
         for norm in NORM_TITLES
     ),
-    Convention(
-        id="netcal-ece",
-        title="netcal, ECE(10)",
-        source="netcal.metrics.ECE(bins=10)",
-        tool="netcal",
-        version="1.4.0",
-        closed="left",
-        edges="numpy linspace",
-        check="tool",
-    ),
-    Convention(
-        id="netcal-mce",
-        title="netcal, MCE(10)",
-        source="netcal.metrics.MCE(bins=10)",
-        tool="netcal",
-        version="1.4.0",
-        closed="left",
-        norm="max",
-        edges="numpy linspace",
-        check="tool",
-    ),
-    Convention(
+    _NETCAL(id="netcal-ece", title="netcal, ECE(10)", source="netcal.metrics.ECE(bins=10)"),
+    _NETCAL(id="netcal-mce", title="netcal, MCE(10)", source="netcal.metrics.MCE(bins=10)", norm="max"),
+    _SCIKIT_LEARN(
         id="scikit-learn-uniform",
         title="scikit-learn, calibration_curve, uniform, M = 5",
         source="sklearn.calibration.calibration_curve(n_bins=5, strategy='uniform'), weighted by count",
-        tool="scikit-learn",
-        version="1.9.1",
-        bins=5,
         edges="numpy linspace",
-        check="tool",
     ),
-    Convention(
+    _SCIKIT_LEARN(
         id="scikit-learn-quantile",
         title="scikit-learn, calibration_curve, quantile, M = 5",
         source="sklearn.calibration.calibration_curve(n_bins=5, strategy='quantile'), weighted by count",
-        tool="scikit-learn",
-        version="1.9.1",
-        bins=5,
         binning="mass",
         edges="percentile",
-        check="tool",
     ),
-    Convention(
+    _RELPLOT(
         id="relplot-binned",
         title="relplot, binnedECE, M = 10",
         source="relplot.metrics.binnedECE(nbins=10)",
-        tool="relplot",
-        version="1.0.3",
         closed="left",
         edges="division",
         one_alone=True,
-        check="tool",
     ),
-    Convention(
+    _RELPLOT(
         id="relplot-smooth",
         title="relplot, smECE, kernel cut at ±1/2",
         source="relplot.metrics.smECE; Błasiok, Nakkiran 2023, arXiv:2309.12236",
-        tool="relplot",
-        version="1.0.3",
         bins=None,
         binning=None,
         closed=None,
         edges="kernel",
-        check="tool",
     ),
-    Convention(
+    _UNCERTAINTY_CALIBRATION(
         id="uncertainty-calibration-ece",
         title="uncertainty-calibration, get_ece, M = 15",
         source="calibration.get_ece(num_bins=15)",
-        tool="uncertainty-calibration",
-        version="0.1.4",
-        bins=15,
         edges="quotient",
-        check="tool",
     ),
-    Convention(
+    _UNCERTAINTY_CALIBRATION(
         id="uncertainty-calibration-ece-em",
         title="uncertainty-calibration, get_ece_em, M = 15",
         source="calibration.get_ece_em(num_bins=15)",
-        tool="uncertainty-calibration",
-        version="0.1.4",
-        bins=15,
         binning="mass",
         edges="midpoint",
-        check="tool",
     ),
-    Convention(
+    _UNCERTAINTY_CALIBRATION(
         id="uncertainty-calibration-verified",
         title="uncertainty-calibration, get_calibration_error (debiased)",
         source="calibration.get_calibration_error(p=2, debias=True); Kumar et al. 2019, arXiv:1909.10155",
-        tool="uncertainty-calibration",
-        version="0.1.4",
-        bins=15,
         binning="mass",
         norm="l2",
         edges="values or midpoint",
         debiased=True,
-        check="tool",
     ),
-    Convention(
+    _HELM(
         id="helm-ece-10",
         title="HELM, ece_10_bin",
         source="HELM, ece_10_bin: calibration.get_ece_em(num_bins=10) of uncertainty-calibration",
-        tool="HELM",
         version="ece_10_bin by uncertainty-calibration 0.1.4",
         binning="mass",
         edges="midpoint",
-        check="tool",
     ),
-    Convention(
+    _HELM(
         id="helm-ece-1",
         title="HELM, ece_1_bin",
         source="HELM, ece_1_bin: calibration.get_ece(num_bins=1) of uncertainty-calibration",
-        tool="HELM",
         version="ece_1_bin by uncertainty-calibration 0.1.4",
         bins=1,
         edges="quotient",
-        check="tool",
     ),
-    Convention(
+    _HLE(
         id="hle",
         title="Humanity's Last Exam, calib_err (last bin dropped)",
         source="Humanity's Last Exam, run_judge_results.py, calib_err(p='2', beta=100); arXiv:2501.14249",
         tool="Humanity's Last Exam",
-        bins=None,
-        binning="mass",
-        norm="l2",
-        edges="row blocks",
-        rows_per_bin=100,
         drops_last_bin=True,
-        check="formula",
     ),
-    Convention(
+    _HLE(
         id="hle-all-bins",
         title="Humanity's Last Exam, calib_err with its last bin",
         source="Humanity's Last Exam, run_judge_results.py, with a loop over every bin",
         tool="Humanity's Last Exam, mended",
-        bins=None,
-        binning="mass",
-        norm="l2",
-        edges="row blocks",
-        rows_per_bin=100,
-        check="formula",
     ),
     Convention(
         id="rlcr",
@@ -327,7 +278,6 @@ _TOOLS: Final = (
         tool="RLCR",
         closed="left",
         edges="numpy linspace",
-        check="formula",
     ),
 )
 

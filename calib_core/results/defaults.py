@@ -24,11 +24,9 @@ MAX_DEFAULT_POINTS: Final = 40
 """Number of runs by methods that a comparison shows at first; more could not be told apart."""
 
 
-def default_methods(
-    usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE, limit: int = MAX_DEFAULT_METHODS
-) -> list[str]:
-    """The first `limit` usable methods of one kind by preference, returned in the registry's order."""
-    return in_order(in_order(by_kind(usable)[0], preference)[:limit]) if usable else []
+def default_methods(usable: Collection[str], preference: Sequence[str] = METHOD_PREFERENCE) -> list[str]:
+    """The first usable methods of one kind by preference, returned in the registry's order."""
+    return in_order(in_order(by_kind(usable)[0], preference)[:MAX_DEFAULT_METHODS]) if usable else []
 
 
 def by_kind(ids: Collection[str]) -> list[list[str]]:

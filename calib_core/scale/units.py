@@ -25,18 +25,8 @@ from calib_core.readers.archives import ZIP_MAGIC
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, expected_companions
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.reading_cache import pack_bytes, program_digest, unpack_bytes
+from calib_core.readers.token import npz
 from calib_core.readers.token.arrays import StoredArray
-from calib_core.readers.token.npz import (
-    FoundPositions,
-    ReducedRows,
-    archive_positions,
-    has_compiled_code,
-    open_array_archive,
-    pair_positions,
-    reduce_rows,
-    rows_per_block,
-    sampler_of,
-)
 from calib_core.scale.stores import (
     FileVersion,
     can_seek,
@@ -50,7 +40,7 @@ from calib_core.scale.stores import (
 from calib_core.tokens.scales import ProbabilityScale
 from calib_core.tokens.sums import MergeTree
 
-ValueT = TypeVar("ValueT", Reading, ReducedRows)
+ValueT = TypeVar("ValueT", Reading, npz.ReducedRows)
 
 _ZIP_LOCAL_HEADER_BYTES: Final = 30
 _ARRAY_SUFFIXES: Final = tuple(f"{scale}.npy" for scale in ARRAY_SCALES)
@@ -104,14 +94,14 @@ class RowBlocks:
         Where they are.
     """
 
-    found: FoundPositions
+    found: npz.FoundPositions
     values: StoredRows
     target: StoredRows
 
     @property
     def n_blocks(self) -> int:
         """Number of blocks."""
-        return -(-self.found.positions.n_positions // rows_per_block(self.found.positions.values))
+        return -(-self.found.positions.n_positions // npz.rows_per_block(self.found.positions.values))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +159,7 @@ def units_of(file: int, survey: Survey, per_unit: int) -> list[Unit]:
     if survey.blocks is None:
         return [Unit(file, 0, 0, sum(version.size for version in survey.files))]
     positions, n_blocks = survey.blocks.found.positions, survey.blocks.n_blocks
-    block_rows = rows_per_block(positions.values)
+    block_rows = npz.rows_per_block(positions.values)
     units: list[Unit] = []
     for first in range(0, n_blocks, per_unit):
         n_unit_blocks = min(per_unit, n_blocks - first)
@@ -274,7 +264,7 @@ def _blocks_of_pair(
         if metadata_file is not None:
             metadata = stack.enter_context(open_file(metadata_file, metadata_name)).read()
         target = stack.enter_context(open_file(target_file, target_name))
-        found = pair_positions(values, target, metadata, pair, request.name)
+        found = npz.pair_positions(values, target, metadata, pair, request.name)
         offsets = found.positions.values.position, found.positions.target.position
     return RowBlocks(
         _without_streams(found), StoredRows(main, offsets[0]), StoredRows(target_file, offsets[1])
@@ -282,8 +272,8 @@ def _blocks_of_pair(
 
 
 def _blocks_of_archive(request: FileRequest, stream: BinaryIO, main: FileVersion) -> RowBlocks | None:
-    with open_array_archive(stream, request.name) as archive:
-        found = archive_positions(archive, request.options.columns)
+    with npz.open_array_archive(stream, request.name) as archive:
+        found = npz.archive_positions(archive, request.options.columns)
         if found is None or found.positions.text is not None:
             return None
         arrays = (found.positions.values, found.positions.target)
@@ -304,7 +294,7 @@ def _data_offset(stream: BinaryIO, member: ZipInfo) -> int:
     return member.header_offset + _ZIP_LOCAL_HEADER_BYTES + sum(lengths)
 
 
-def _without_streams(found: FoundPositions) -> FoundPositions:
+def _without_streams(found: npz.FoundPositions) -> npz.FoundPositions:
     """The same without open files, so that it can be sent."""
     nothing = io.BytesIO()
     positions = found.positions
@@ -334,7 +324,7 @@ def do_unit(request: FileRequest, survey: Survey, unit: Unit) -> bytes | str:
         return str(refusal)
 
 
-def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int) -> ReducedRows:
+def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int) -> npz.ReducedRows:
     """The sums of consecutive blocks.
 
     The bytes are numbers behind a header that was checked: no parser of a format runs, so they are added up
@@ -345,10 +335,10 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
     Refused
         If the file has changed or ends early.
     """
-    positions, tree = blocks.found.positions, MergeTree[ReducedRows]()
-    block_rows = rows_per_block(positions.values)
-    compiled = has_compiled_code(positions)
-    sampler = sampler_of(positions, compiled=compiled)
+    positions, tree = blocks.found.positions, MergeTree[npz.ReducedRows]()
+    block_rows = npz.rows_per_block(positions.values)
+    compiled = npz.has_compiled_code(positions)
+    sampler = npz.sampler_of(positions, compiled=compiled)
     start = first_block * block_rows
     with (
         open_file(blocks.values.file, name) as values,
@@ -359,7 +349,7 @@ def reduce_blocks(name: str, blocks: RowBlocks, first_block: int, n_blocks: int)
         for first in range(start, min(start + n_blocks * block_rows, positions.n_positions), block_rows):
             stop = min(first + block_rows, positions.n_positions)
             rows = positions.values.part(first, stop, values), positions.target.part(first, stop, target)
-            tree.add(reduce_rows(*rows, positions.scale, first, sampler, compiled=compiled))
+            tree.add(npz.reduce_rows(*rows, positions.scale, first, sampler, compiled=compiled))
     total = tree.total()
     if total is None:
         raise Refused(f"{name} has no block {first_block}.")

@@ -56,7 +56,8 @@ def verdicts_view(verdicts: Sequence[Mapping[str, Any]], tolerance: float, cavea
         What changes how they are to be read; "" for nothing.
     """
     terms = common_terms(METHODS[str(each["method"])].terms for each in verdicts)
-    columns = (*verdict_columns(terms), Column("q", "q", "p"))
+    shown = tuple(column for column in verdict_columns(terms) if column.title)
+    columns = (*shown, Column("q", "q", "p"))
     n_tested = sum(each["p"] is not None for each in verdicts)
     q_text = f"; q: Benjamini–Hochberg over {plural(n_tested, 'verdict')}" if n_tested else ""
     has_p = any(each["method"] != TOKENS.id for each in verdicts)

@@ -19,7 +19,7 @@ from calib_core.results.groups import GroupBy, group_by_choices
 from calib_core.results.run_names import real_name, run_order
 from calib_core.runs import AnswerRun
 from calib_core.runs import Run as AnyRun
-from pages.state.cache import MAX_RESULTS, LoadedFile, cached_result
+from pages.state.cache import MAX_RESULTS, FileStamp, LoadedFile, cached_result
 
 MAX_MEASURES = 4096
 """How many metric estimates are kept; each costs a bootstrap and takes little memory."""
@@ -54,6 +54,11 @@ class LoadedRun:
     part_files: tuple[LoadedFile, ...]
     style_index: int
     is_pinned: bool = False
+
+    @property
+    def source(self) -> tuple[str, FileStamp, str]:
+        """What tells its numbers from those of any other run, also of another version of its file."""
+        return (self.file.name, self.file.stamp, self.id)
 
     @property
     def real_title(self) -> str:
@@ -179,7 +184,7 @@ def runs_with_tolerance(runs: Sequence[LoadedRun], tolerance: float | None) -> t
         replace(
             run,
             report=cached_result(
-                ("tolerance", run.id, run.file.name, run.file.stamp, tolerance),
+                ("tolerance", *run.source, tolerance),
                 lambda report=run.report: replace(report, survey=report.survey.with_tolerance(tolerance)),
                 max_results=max(MAX_RESULTS, len(runs)),
             ),
@@ -290,7 +295,7 @@ def _missing_part_notes(run: AnyRun, waiting: Sequence[LoadedFile]) -> tuple[str
 def cached_groupings(runs: Sequence[LoadedRun]) -> dict[str, GroupBy]:
     """Return every grouping that splits these runs, looked for once; those of sums alone have none."""
     answers = {run.id: run.report.run for run in runs if isinstance(run.report.run, AnswerRun)}
-    sources = ((run.id, run.file.name, run.file.stamp) for run in runs if run.id in answers)
+    sources = (run.source for run in runs if run.id in answers)
     return cached_result(("groupings", *sources), lambda: group_by_choices(answers))
 
 
@@ -306,9 +311,8 @@ def cached_measure(runs: Mapping[AnyRun, LoadedRun]) -> MetricEstimator:
 
     def measure(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
         run = runs[evidence.run]
-        source = (run.id, run.file.name, run.file.stamp)
         options = replace(evidence.options, tolerance=None)  # it decides on words only
-        key = ("measured", *source, evidence.method.id, options, evidence.judged, metric, scheme)
+        key = ("measured", *run.source, evidence.method.id, options, evidence.judged, metric, scheme)
         return cached_result(key, lambda: estimate_metric(evidence, metric, scheme), max_results=MAX_MEASURES)
 
     return measure

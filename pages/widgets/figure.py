@@ -60,22 +60,9 @@ def side_by_side(
     return cells
 
 
-def show_figure(
-    draw: Callable[[Theme], Mapping[str, Any]],
-    key: str,
-    alt: str,
-    export: Export,
-    on_select: Callable[[], None] | None = None,
-) -> None:
-    """Draw a figure with its text for screen readers and its export menu.
-
-    Parameters
-    ----------
-    draw, key, alt, on_select
-        As in `show_chart`.
-    export : Export
-    """
-    show_chart(draw, key, alt, on_select)
+def show_figure(draw: Callable[[Theme], Mapping[str, Any]], key: str, alt: str, export: Export) -> None:
+    """Draw a figure, as `show_chart` does, with its export menu."""
+    show_chart(draw, key, alt)
     figure_export_menu(draw, export, key)
 
 

@@ -46,32 +46,55 @@ UNPARSEABLE_TITLES: Final[Mapping[str, str]] = {
 
 
 def select_box(
+    url_state: UrlState,
+    key: str,
     label: str,
     options: Sequence[str],
-    chosen: str,
+    default: str,
     *,
-    key: str,
-    help_: str,
+    help_: str | Callable[[str], str],
     title_of: Callable[[str], str] = str,
     disabled: bool = False,
-) -> None:
-    """Draw a select box whose value `UrlState.pick` gave; it begins with it (see `UrlState.set_widget`).
+) -> str:
+    """Draw a select box whose value the address keeps, and return the value.
 
     Parameters
     ----------
-    label : str
+    url_state : UrlState
+    key, label : str
     options : Sequence of str
         May be empty; the box is then empty, too.
-    chosen : str
-    key : str
-        The key that `chosen` was picked under.
-    help_ : str
+    default : str
+    help_ : str or Callable
+        Or what returns it for the chosen option.
     title_of : Callable
         Returns what the box shows of an option.
     disabled : bool
     """
+    chosen = url_state.pick(key, options, default)
     index = options.index(chosen) if options else None
+    help_ = help_ if isinstance(help_, str) else help_(chosen)
     st.selectbox(label, options, index, key=key, format_func=title_of, help=help_, disabled=disabled)
+    return chosen
+
+
+def pick_second_run(
+    url_state: UrlState, label: str, others: Mapping[str, LoadedRun], none: str, help_: str
+) -> LoadedRun | None:
+    """Draw the control of a run that is compared with the page's; None where none is chosen."""
+    titles = shorten_in_middle([other.title for other in others.values()], MAX_VISIBLE_TITLE)
+    labels = dict(zip(others, titles, strict=True))
+    second = select_box(
+        url_state,
+        "second",
+        label,
+        ["", *others],
+        "",
+        title_of=lambda id_: labels.get(id_, none),
+        help_=help_,
+        disabled=not others,
+    )
+    return others.get(second)
 
 
 def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -> LoadedRun:
@@ -79,19 +102,19 @@ def pick_run(url_state: UrlState, runs: Mapping[str, LoadedRun], default: str) -
 
     Pages of several runs begin with the data set of the run that was chosen last.
     """
-    id_ = url_state.pick("run", list(runs), default)
-    if "run" in url_state.touched:
-        url_state.forget("dataset", "datasets")
     titles = [f"{'★ ' if run.is_pinned else ''}{run.title}" for run in runs.values()]
     labels = dict(zip(runs, shorten_in_middle(titles, MAX_VISIBLE_TITLE + 2), strict=True))
-    select_box(
+    id_ = select_box(
+        url_state,
+        "run",
         "Run",
         list(runs),
-        id_,
-        key="run",
+        default,
         title_of=lambda id_: labels[id_],
         help_="One model on one data set. Type to search.",
     )
+    if "run" in url_state.touched:
+        url_state.forget("dataset", "datasets")
     run = runs[id_]
     is_named_in_full = len(run.title) <= MAX_VISIBLE_TITLE and run.title == run.real_title
     full_title = "" if is_named_in_full else f"{full_name(run.title)}: "
@@ -117,16 +140,15 @@ def run_size_text(run: LoadedRun) -> str:
 
 def pick_method(url_state: UrlState, usable: Sequence[str], default: str) -> str:
     """Draw the control of the method, and return its id."""
-    picked = url_state.pick("method", usable, default)
-    select_box(
+    return select_box(
+        url_state,
+        "method",
         "Method",
         usable,
-        picked,
-        key="method",
+        default,
         title_of=lambda id_: METHODS[id_].heading,
-        help_=escape_markdown(METHODS[picked].help),
+        help_=lambda id_: escape_markdown(METHODS[id_].help),
     )
-    return picked
 
 
 def pick_method_options(url_state: UrlState, evidence: Evidence) -> MethodOptions:
@@ -183,12 +205,12 @@ def pick_tolerance(url_state: UrlState) -> float | None:
 
 def pick_unparseable_rule(url_state: UrlState) -> UnparseableRule:
     """Draw the control of how samples without a readable answer count."""
-    rule = url_state.pick("unparseable", list(UNPARSEABLE_TITLES), "own")
-    select_box(
+    rule = select_box(
+        url_state,
+        "unparseable",
         "Samples that do not parse",
         list(UNPARSEABLE_TITLES),
-        rule,
-        key="unparseable",
+        "own",
         title_of=lambda id_: UNPARSEABLE_TITLES[id_],
         help_="How to count samples without a readable answer. N is the number of samples.",
     )

@@ -115,9 +115,8 @@ class RunChoice:
     def cache_key(self, evidence: Evidence | None = None, run: LoadedRun | None = None) -> tuple[object, ...]:
         """Return what distinguishes a result of this choice, or of another run or evidence under it."""
         evidence, run = evidence or self.evidence, run or self.run
-        source = (run.file.name, run.file.stamp, run.id)
         method = (evidence.method.id, evidence.options, evidence.recipe_parts)
-        return (*source, *method, self.metric, self.scheme)
+        return (*run.source, *method, self.metric, self.scheme)
 
 
 def choose_run(url_state: UrlState, runs: Sequence[LoadedRun]) -> RunChoice:
@@ -310,16 +309,15 @@ def pick_metric(
         The words in which metrics are named.
     """
     usable = [id_ for id_, reason in reasons.items() if reason is None]
-    metric = url_state.pick("metric", usable, default)
-    select_box(
+    return select_box(
+        url_state,
+        "metric",
         "Metric",
         usable,
-        metric,
-        key="metric",
+        default,
         title_of=lambda id_: METRICS[id_].worded(terms).title,
-        help_=METRICS[metric].worded(terms).help,
+        help_=lambda id_: METRICS[id_].worded(terms).help,
     )
-    return metric
 
 
 def show_unavailable(

@@ -69,14 +69,7 @@ class RunSelection:
     def cache_key(self) -> tuple[object, ...]:
         """Return what distinguishes these runs and methods from any others."""
         return tuple(
-            (
-                scored.run.file.name,
-                scored.run.file.stamp,
-                scored.run.id,
-                scored.run.title,
-                scored.evidence.method.id,
-                scored.evidence.options,
-            )
+            (*scored.run.source, scored.run.title, scored.evidence.method.id, scored.evidence.options)
             for scored in self.run_evidences
         )
 
@@ -171,7 +164,7 @@ def _has_both_answers(scored: RunEvidence, options: MethodOptions) -> bool:
     """Return whether a run has both a greedy and a majority answer with outcomes, looked up once."""
     run = scored.evidence.run
     return isinstance(run, AnswerRun) and cached_result(
-        ("judged_choices", scored.run.id, scored.run.file.name, scored.run.file.stamp, options),
+        ("judged_choices", *scored.run.source, options),
         lambda: len(judged_choices(run, options)) > 1,
         max_results=MAX_MEASURES,
     )
@@ -333,12 +326,12 @@ def pick_one_dataset(
     usual = studied if studied in titles else _usual_dataset(runs, prefer_most)
     if "dataset" in url_state.touched:
         url_state.forget("runs", "datasets")
-    picked = url_state.pick("dataset", [*titles, ALL_DATASETS], usual)
-    select_box(
+    picked = select_box(
+        url_state,
+        "dataset",
         "Data set",
         [*titles, ALL_DATASETS],
-        picked,
-        key="dataset",
+        usual,
         title_of=lambda id_: f"all ({len(runs)} runs)" if id_ == ALL_DATASETS else titles[id_],
         help_="Compare within one data set: other data sets have other questions.",
     )

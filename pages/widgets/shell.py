@@ -400,7 +400,7 @@ def pages_without_content(runs: Sequence[LoadedRun]) -> Mapping[str, str]:
     """
     if not runs:
         return {page.id: NO_RUNS for page in PAGES.values() if page.needs_runs}
-    key = ("pages_without_content", *((run.id, run.file.name, run.file.stamp) for run in runs))
+    key = ("pages_without_content", *(run.source for run in runs))
     return cached_result(
         key,
         lambda: {

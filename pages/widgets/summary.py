@@ -57,18 +57,14 @@ def _explained(term: Term) -> str:
     return f"**{escape_markdown(term.name)}**: {escape_markdown(term.meaning)}"
 
 
-def show_headline(
-    sentence: str, view: ViewCaption | None = None, key: str = "looking", *, terms: Terms = ANSWER_TERMS
-) -> None:
-    """Draw the main finding, and below it what the page shows, unless `show_provenance` says that."""
+def show_headline(sentence: str, *, terms: Terms = ANSWER_TERMS) -> None:
+    """Draw the main finding."""
     st.header(escape_markdown(sentence), anchor=False, help=terms_help(sentence, terms=terms))
-    if view is not None:
-        show_view_caption(view.sentence, key)
 
 
-def show_view_caption(text: str, key: str = "looking") -> None:
+def show_view_caption(text: str) -> None:
     """Draw the line that says which runs, methods, metric and rows are shown."""
-    with st.container(key=key):
+    with st.container(key="looking"):
         st.caption(f":material/visibility: {escape_markdown(text)}")
 
 
@@ -160,9 +156,9 @@ def show_warnings_of_runs(evidences: Iterable[tuple[str, Evidence]]) -> None:
         _show_folded_warnings(shown, len(titles_by_suspicion))
 
 
-def show_reasons(title: str, reasons: Mapping[str, str], key: str, *, expanded: bool = False) -> None:
+def show_reasons(title: str, reasons: Mapping[str, str], key: str) -> None:
     """Draw a folded list of what is not available (name → reason); nothing where the list is empty."""
     if reasons:
-        with st.expander(f"{title} ({len(reasons)})", key=key, expanded=expanded):
+        with st.expander(f"{title} ({len(reasons)})", key=key):
             for name, reason in reasons.items():
                 st.caption(f"**{escape_markdown(name)}**: {escape_markdown(reason)}")

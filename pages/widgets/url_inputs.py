@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import streamlit as st
 
@@ -21,11 +21,29 @@ def warn_not_available(key: str, reason: str) -> None:
         st.session_state.get(held, {}).pop(key, None)
 
 
+def _keep(key: str, widget: str, default: str = "", written: Callable[[Any], str] = str) -> None:
+    """Put what a control was set to into the address; what it shows by default leaves the address."""
+    value = written(st.session_state[widget])
+    if value == default:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = value
+
+
+def _digit(value: bool) -> str:  # noqa: FBT001 (Streamlit passes it so)
+    return "1" if value else "0"
+
+
 def url_text_input(key: str, label: str, placeholder: str) -> str:
     """Draw a text field whose text is kept in the address; the label is for screen readers only."""
     st.session_state[key] = st.query_params.get(key, "")
     return st.text_input(
-        label, key=key, placeholder=placeholder, label_visibility="collapsed", on_change=_on_text, args=(key,)
+        label,
+        key=key,
+        placeholder=placeholder,
+        label_visibility="collapsed",
+        on_change=_keep,
+        args=(key, key, "", str.strip),
     )
 
 
@@ -33,15 +51,8 @@ def url_labelled_text(key: str, label: str, placeholder: str, help_: str) -> str
     """Draw a text field with a visible label, whose text is kept in the address."""
     st.session_state[key] = st.query_params.get(key, "")
     return st.text_input(
-        label, key=key, placeholder=placeholder, help=help_, on_change=_on_text, args=(key,)
+        label, key=key, placeholder=placeholder, help=help_, on_change=_keep, args=(key, key, "", str.strip)
     ).strip()
-
-
-def _on_text(key: str) -> None:
-    if text := str(st.session_state[key]).strip():
-        st.query_params[key] = text
-    else:
-        st.query_params.pop(key, None)
 
 
 def is_url_toggle_on(key: str, *, default: bool = False) -> bool:
@@ -53,15 +64,9 @@ def url_toggle(key: str, label: str, help_: str, *, default: bool = False) -> bo
     """Draw a switch, kept in the address as "1" or "0" where it differs from its default."""
     widget = f"_{key}"
     st.session_state[widget] = is_url_toggle_on(key, default=default)
-    return st.toggle(label, key=widget, help=help_, on_change=_on_toggle, args=(key, widget, default))
-
-
-def _on_toggle(key: str, widget: str, default: bool) -> None:  # noqa: FBT001 (Streamlit passes it so)
-    value: bool = st.session_state[widget]
-    if value == default:
-        st.query_params.pop(key, None)
-    else:
-        st.query_params[key] = "1" if value else "0"
+    return st.toggle(
+        label, key=widget, help=help_, on_change=_keep, args=(key, widget, _digit(default), _digit)
+    )
 
 
 def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str | None = None) -> str:
@@ -83,18 +88,10 @@ def url_segment(key: str, label: str, titles: Mapping[str, str], help_: str | No
         format_func=lambda option: titles[option],
         help=help_,
         label_visibility="visible" if help_ else "collapsed",
-        on_change=_on_segment,
+        on_change=_keep,
         args=(key, widget, options[0]),
     )
     return chosen
-
-
-def _on_segment(key: str, widget: str, default: str) -> None:
-    value = str(st.session_state[widget])
-    if value == default:
-        st.query_params.pop(key, None)
-    else:
-        st.query_params[key] = value
 
 
 def url_pills(key: str, label: str, titles: Mapping[str, str]) -> list[str]:
@@ -110,17 +107,10 @@ def url_pills(key: str, label: str, titles: Mapping[str, str]) -> list[str]:
         selection_mode="multi",
         format_func=lambda option: titles[option],
         label_visibility="collapsed",
-        on_change=_on_pills,
-        args=(key, widget),
+        on_change=_keep,
+        args=(key, widget, "", ",".join),
     )
     return chosen
-
-
-def _on_pills(key: str, widget: str) -> None:
-    if chosen := st.session_state[widget]:
-        st.query_params[key] = ",".join(chosen)
-    else:
-        st.query_params.pop(key, None)
 
 
 def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, default: int = 0) -> int:
@@ -137,11 +127,7 @@ def url_selectbox(key: str, label: str, options: Sequence[str], help_: str, defa
         key=widget,
         format_func=lambda number: options[cast("int", number) - 1],
         help=help_,
-        on_change=_on_select,
+        on_change=_keep,
         args=(key, widget),
     )
     return position - 1
-
-
-def _on_select(key: str, widget: str) -> None:
-    st.query_params[key] = str(st.session_state[widget])

@@ -126,7 +126,7 @@ def _server_options(
     *,
     port: Annotated[
         int | None,
-        typer.Option("--port", metavar="PORT", min=1, max=65535, show_default=False, help="Default: 8501."),
+        typer.Option("--port", metavar="PORT", min=1, max=65535, help="Default: 8501."),
     ] = None,
     address: Annotated[
         str,
@@ -138,13 +138,7 @@ def _server_options(
         ),
     ] = HOST,
     base_path: Annotated[
-        str,
-        typer.Option(
-            "--base-path",
-            metavar="PATH",
-            show_default=False,
-            help="The path under which a proxy serves the app.",
-        ),
+        str, typer.Option("--base-path", metavar="PATH", help="The path under which a proxy serves the app.")
     ] = "",
     headless: Annotated[bool, typer.Option("--headless", help="Don't open a browser.")] = False,
     host: Annotated[
@@ -152,7 +146,6 @@ def _server_options(
         typer.Option(
             "--host",
             metavar="NAME",
-            show_default=False,
             help="The public host name at which a proxy serves the app by HTTPS; requests for other names "
             "are refused.",
         ),
@@ -162,7 +155,6 @@ def _server_options(
         typer.Option(
             "--frame",
             metavar="SITE",
-            show_default=False,
             help="A site that may show the app in a frame, such as https://a.example. Repeatable. "
             "Default: none.",
         ),
@@ -179,7 +171,6 @@ def app(
         typer.Option(
             "--data",
             metavar="FOLDER",
-            show_default=False,
             parser=_folder,
             help="A folder of prediction files. Default: CALIB_DATA, or else the demo data.",
         ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement, audit_element
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import ChoiceGroup, JsonOption, MethodGroup
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
@@ -17,9 +17,9 @@ from calib_core.views.robustness import audit_view
 @takes_options
 def audit(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
-    options: MethodGroup,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
+    options: cli_options.MethodGroup,
     input_files: FilesGroup,
 ) -> int:
     """Compute the ECE under every convention in use, by tool.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.exit_codes import BAD_ROWS
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement, check_elements, refused_element
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import JsonOption
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner
 from calib_core.errors import CalibError
@@ -23,7 +23,7 @@ MAX_DETAILED_FILES: Final = 3
 @takes_options
 def check(
     *,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     input_files: FilesGroup,
 ) -> int:
     """Report each file's format, usable methods and bad rows; files read together are reported as one.

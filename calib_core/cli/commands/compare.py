@@ -7,17 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import (
-    ChoiceGroup,
-    JsonOption,
-    JudgedOption,
-    MethodGroup,
-    PairsOption,
-    SchemeGroup,
-)
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
@@ -52,12 +45,12 @@ GATE_ADVICE: Final = (
 @takes_options
 def compare(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
-    scheme: SchemeGroup,
-    options: MethodGroup,
-    judged: JudgedOption = "own",
-    pairs: PairsOption = False,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
+    scheme: cli_options.SchemeGroup,
+    options: cli_options.MethodGroup,
+    judged: cli_options.JudgedOption = "own",
+    pairs: cli_options.PairsOption = False,
     input_files: FilesGroup,
 ) -> int:
     """Compare accuracy and Brier score, one line per run and method.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import JsonOption
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
 from calib_core.errors import BadRowsFound, CalibError, Refused
@@ -30,9 +30,9 @@ ANSWERS_SUFFIXES = (".parquet", ".jsonl")
 _OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", metavar="OUT.parquet", show_default=False,
-        help="The output file: .parquet, or .jsonl for JSON lines.",
-    ),
+        "-o", "--output", metavar="OUT.parquet",
+        help="The output file: .parquet, or .jsonl for JSON lines."
+    )
 ]  # fmt: skip
 
 
@@ -40,7 +40,7 @@ _OutputOption: TypeAlias = Annotated[
 def convert(
     *,
     output: _OutputOption,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     input_files: FilesGroup,
 ) -> int:
     """Convert files to Calib's own format.

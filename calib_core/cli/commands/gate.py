@@ -9,26 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.exit_codes import BROKEN, REFUSED
 from calib_core.cli.gate_formats import gate_junit, gate_markdown
 from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.option_groups import OptionGroup, takes_options
-from calib_core.cli.options import (
-    BaselineOption,
-    ChoiceGroup,
-    GateFormatOption,
-    JsonOption,
-    JudgeRulesOption,
-    LockedOption,
-    MaxOption,
-    MethodGroup,
-    MinOption,
-    MinRowsOption,
-    PassingOption,
-    SchemeGroup,
-    SignificantOption,
-    WorseByOption,
-)
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.errors import Refused, Unavailable, shorten
@@ -79,15 +64,15 @@ class _Rules:
 
 def _read_rules(  # noqa: PLR0913  one parameter an option
     *,
-    maxima: MaxOption = None,
-    minima: MinOption = None,
-    min_rows: MinRowsOption = None,
-    baseline: BaselineOption = None,
-    worse_by: WorseByOption = None,
-    significant: SignificantOption = False,
-    of_judge: JudgeRulesOption = False,
-    passing: PassingOption = None,
-    lock: LockedOption = None,
+    maxima: cli_options.MaxOption = None,
+    minima: cli_options.MinOption = None,
+    min_rows: cli_options.MinRowsOption = None,
+    baseline: cli_options.BaselineOption = None,
+    worse_by: cli_options.WorseByOption = None,
+    significant: cli_options.SignificantOption = False,
+    of_judge: cli_options.JudgeRulesOption = False,
+    passing: cli_options.PassingOption = None,
+    lock: cli_options.LockedOption = None,
 ) -> _Rules:
     if of_judge and (baseline or worse_by or significant or lock):
         raise Refused(
@@ -121,12 +106,12 @@ def _read_lock(path: Path) -> tuple[LockedThreshold, ...]:
 @takes_options
 def gate(
     *,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     rules: Annotated[_Rules, OptionGroup(_read_rules)],
-    format_id: GateFormatOption = None,
-    choice: ChoiceGroup,
-    scheme: SchemeGroup,
-    options: MethodGroup,
+    format_id: cli_options.GateFormatOption = None,
+    choice: cli_options.ChoiceGroup,
+    scheme: cli_options.SchemeGroup,
+    options: cli_options.MethodGroup,
     input_files: FilesGroup,
 ) -> int:
     """Check rules in a pipeline: metric limits, locked thresholds, no worse than a baseline.

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import (
-    GroupColumnOption,
-    JsonOption,
-    JudgeMetricOption,
-    LabelsNameOption,
-    PassingOption,
-    RunOption,
-)
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import Runner
 from calib_core.errors import Refused, Unavailable, shorten
@@ -29,12 +22,12 @@ if TYPE_CHECKING:  # as in json_output
 @takes_options
 def judge(
     *,
-    as_json: JsonOption = False,
-    metrics: JudgeMetricOption = None,
-    by: GroupColumnOption = None,
-    passing: PassingOption = None,
-    labels_name: LabelsNameOption = None,
-    runs: RunOption = None,
+    as_json: cli_options.JsonOption = False,
+    metrics: cli_options.JudgeMetricOption = None,
+    by: cli_options.GroupColumnOption = None,
+    passing: cli_options.PassingOption = None,
+    labels_name: cli_options.LabelsNameOption = None,
+    runs: cli_options.RunOption = None,
     input_files: FilesGroup,
 ) -> int:
     """Compare a judge's labels with people's, and estimate how many answers truly pass.

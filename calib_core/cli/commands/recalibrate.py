@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from calib_core.advice import quote_argument
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup, InputFiles
 from calib_core.cli.json_output import JsonElement, recalibration_element
 from calib_core.cli.option_groups import OptionGroup, takes_options
-from calib_core.cli.options import (
-    Choice,
-    HeldOutOption,
-    JsonOption,
-    MethodOption,
-    RenormaliseOption,
-    SeedOption,
-    UnparseableOption,
-)
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
@@ -74,32 +66,30 @@ FoldsOption: TypeAlias = Annotated[
     int,
     typer.Option(
         "--folds", metavar="K", min=2, max=MAX_FOLDS,
-        help="Number of folds, split by question: each row is scored with a map fitted to the other folds.",
-    ),
+        help="Number of folds, split by question: each row is scored with a map fitted to the other folds."
+    )
 ]  # fmt: skip
 _OutputOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", metavar="FILE", show_default=False,
-        help="Write the map (MAP.json), or with --apply the rows with one more column.",
-    ),
+        "-o", "--output", metavar="FILE",
+        help="Write the map (MAP.json), or with --apply the rows with one more column."
+    )
 ]  # fmt: skip
 PythonOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--python", metavar="OUT.py", show_default=False, help="Write the map as a few lines of Python."
-    ),
+    typer.Option("--python", metavar="OUT.py", help="Write the map as a few lines of Python."),
 ]
 ApplyOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--apply", metavar="MAP.json", show_default=False,
+        "--apply", metavar="MAP.json",
         help="Apply this map instead of fitting one, to the method it was fitted to unless --method says "
-        "otherwise.",
-    ),
+        "otherwise."
+    )
 ]  # fmt: skip
 _RunOption: TypeAlias = Annotated[
-    str | None, typer.Option("--run", metavar="LABEL", show_default=False, help="One run of the files.")
+    str | None, typer.Option("--run", metavar="LABEL", help="One run of the files.")
 ]
 
 
@@ -109,7 +99,7 @@ class _Fit:
 
     by: ByOption = DEFAULT_MAP
     folds: FoldsOption = DEFAULT_FOLDS
-    seed: SeedOption = DEFAULT_SEED
+    seed: cli_options.SeedOption = DEFAULT_SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +113,9 @@ class _Paths:
 
 def _method_options(
     *,
-    renormalise: RenormaliseOption = None,
-    unparseable: UnparseableOption = "own",
-    held_out: HeldOutOption = False,
+    renormalise: cli_options.RenormaliseOption = None,
+    unparseable: cli_options.UnparseableOption = "own",
+    held_out: cli_options.HeldOutOption = False,
 ) -> MethodOptions:
     return MethodOptions(renormalise, "top", unparseable, held_out=held_out)
 
@@ -133,8 +123,8 @@ def _method_options(
 @takes_options
 def recalibrate(
     *,
-    as_json: JsonOption = False,
-    methods: MethodOption = None,
+    as_json: cli_options.JsonOption = False,
+    methods: cli_options.MethodOption = None,
     run: _RunOption = None,
     fit: Annotated[_Fit, OptionGroup(_Fit)],
     paths: Annotated[_Paths, OptionGroup(_Paths)],
@@ -153,7 +143,7 @@ def recalibrate(
     runner = Runner([run] if run else None)
     elements: Sequence[JsonElement] = []
     try:
-        request = CommandRequest.from_options(Choice(methods=methods), Scheme(), options)
+        request = CommandRequest.from_options(cli_options.Choice(methods=methods), Scheme(), options)
         _check_options(fit.by, paths)
         for path in (paths.output, paths.python):
             if path is not None:

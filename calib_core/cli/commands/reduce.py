@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import JsonOption
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import Runner, input_paths
 from calib_core.errors import BadRowsFound, CalibError, Refused
@@ -26,9 +26,7 @@ if TYPE_CHECKING:  # as in json_output
 
 _OutputOption: TypeAlias = Annotated[
     Path,
-    typer.Option(
-        "-o", "--output", metavar="SUMS.parquet", show_default=False, help="The output file of sums."
-    ),
+    typer.Option("-o", "--output", metavar="SUMS.parquet", help="The output file of sums."),
 ]
 
 
@@ -36,7 +34,7 @@ _OutputOption: TypeAlias = Annotated[
 def reduce(
     *,
     output: _OutputOption,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     input_files: FilesAtScaleGroup,
 ) -> int:
     """Save the sums of token-level files in one small, exact file.

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesAtScaleGroup, InputFiles, is_stdin
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import OptionGroup, takes_options
-from calib_core.cli.options import (
-    Choice,
-    ErrorCostsGroup,
-    JsonOption,
-    JudgedOption,
-    MethodGroup,
-    MetricOption,
-    RunOption,
-    SchemeGroup,
-    ToleranceOption,
-)
 from calib_core.cli.rendering import ResultPrinter
 from calib_core.cli.runner import CommandRequest, Runner, input_paths
 from calib_core.cli.terminal import terminal_progress
@@ -68,7 +58,7 @@ HTML_SUFFIXES = (".html", ".htm")
 _OutputOption: TypeAlias = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", metavar="OUT.html", show_default=False, help="The output file."
+        "-o", "--output", metavar="OUT.html", help="The output file."
     ),
 ]  # fmt: skip
 PageOption: TypeAlias = Annotated[
@@ -77,7 +67,6 @@ PageOption: TypeAlias = Annotated[
         "--page",
         "--pages",
         metavar="ID",
-        show_default=False,
         help=f"Repeatable; `{ALL_PAGES}` for every page with something to show. Default: a short summary "
         f"({', '.join(DEFAULT_PAGES)}). Pages: {', '.join(SECTIONS)}.",
     ),
@@ -87,7 +76,6 @@ _MethodOption: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="ID",
-        show_default=False,
         help=f"Repeatable; runs with none of these use the default method: {METHOD_IDS}.",
     ),
 ]
@@ -97,7 +85,6 @@ QuestionBinOption: TypeAlias = Annotated[
         "--bin",
         metavar="N",
         min=1,
-        show_default=False,
         help=(
             f"Bin number from 1: list the first {MAX_QUESTIONS} questions of that bin below each "
             "reliability diagram."
@@ -112,20 +99,16 @@ _TitleOption: TypeAlias = Annotated[
 ]
 _AuthorOption: TypeAlias = Annotated[
     str,
-    typer.Option("--author", metavar="TEXT", show_default=False, help="Who made it."),
+    typer.Option("--author", metavar="TEXT", help="Who made it."),
 ]
 _NoteOption: TypeAlias = Annotated[
     str,
-    typer.Option("--note", metavar="TEXT", show_default=False, help="What readers should know first."),
+    typer.Option("--note", metavar="TEXT", help="What readers should know first."),
 ]
 _DateOption: TypeAlias = Annotated[
     datetime | None,
     typer.Option(
-        "--date",
-        metavar="YYYY-MM-DD",
-        formats=["%Y-%m-%d"],
-        show_default=False,
-        help="The date at the top. Default: today.",
+        "--date", metavar="YYYY-MM-DD", formats=["%Y-%m-%d"], help="The date at the top. Default: today."
     ),
 ]
 
@@ -146,21 +129,21 @@ class _Contents:
     """What is in the report, as typed."""
 
     methods: _MethodOption = None
-    metrics: MetricOption = None
-    scheme: SchemeGroup
-    options: MethodGroup
-    judged: JudgedOption = "own"
-    costs: ErrorCostsGroup
+    metrics: cli_options.MetricOption = None
+    scheme: cli_options.SchemeGroup
+    options: cli_options.MethodGroup
+    judged: cli_options.JudgedOption = "own"
+    costs: cli_options.ErrorCostsGroup
     pages: PageOption = None
-    runs: RunOption = None
+    runs: cli_options.RunOption = None
     question_bin: QuestionBinOption = None
-    tolerance: ToleranceOption = DEFAULT_TOLERANCE
+    tolerance: cli_options.ToleranceOption = DEFAULT_TOLERANCE
 
     def settings(self) -> ReportSettings:
         """How the numbers are computed; raises Unavailable if a method or metric does not exist."""
         tolerance = None if self.tolerance == DEFAULT_TOLERANCE else self.tolerance
         options = replace(self.options, tolerance=tolerance)
-        choice = Choice(methods=self.methods, metrics=self.metrics)
+        choice = cli_options.Choice(methods=self.methods, metrics=self.metrics)
         named = CommandRequest.from_options(choice, self.scheme, options)
         return ReportSettings(
             named.methods, named.metrics, self.scheme, options, self.question_bin, self.judged, self.costs
@@ -171,7 +154,7 @@ class _Contents:
 def report(
     *,
     output: _OutputOption,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     front: Annotated[FrontMatter, OptionGroup(_front_matter)],
     contents: Annotated[_Contents, OptionGroup(_Contents)],
     input_files: FilesAtScaleGroup,

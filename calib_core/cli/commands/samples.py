@@ -6,19 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement, samples_element
 from calib_core.cli.option_groups import OptionGroup, takes_options
-from calib_core.cli.options import (
-    ChoiceGroup,
-    JsonOption,
-    MethodGroup,
-    RepeatsOption,
-    SchemeGroup,
-    SeedOption,
-    SizesOption,
-    WithinOption,
-)
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import Runner
 from calib_core.cli.terminal import terminal_progress
@@ -44,20 +35,20 @@ MAX_SIZE_DIGITS: Final = 9
 class _Draws:
     """Which subsets of the samples are drawn."""
 
-    sizes: SizesOption = None
-    repeats: RepeatsOption = 100
-    seed: SeedOption = 0
+    sizes: cli_options.SizesOption = None
+    repeats: cli_options.RepeatsOption = 100
+    seed: cli_options.SeedOption = 0
 
 
 @takes_options
 def samples(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
     draws: Annotated[_Draws, OptionGroup(_Draws)],
-    tolerance: WithinOption = BRIER_TOLERANCE,
-    scheme: SchemeGroup,
-    options: MethodGroup,
+    tolerance: cli_options.WithinOption = BRIER_TOLERANCE,
+    scheme: cli_options.SchemeGroup,
+    options: cli_options.MethodGroup,
     input_files: FilesGroup,
 ) -> int:
     """Find how many samples are enough for self-consistency.

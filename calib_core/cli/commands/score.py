@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesAtScaleGroup, FilesGroup
 from calib_core.cli.json_output import JsonElement, bins_element, score_element, verdict_element
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import ChoiceGroup, JsonOption, MethodGroup, SchemeGroup, ToleranceOption
 from calib_core.cli.rendering import ResultPrinter, element_value_text, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
@@ -38,11 +38,11 @@ VERDICT: Final = "verdict"
 @takes_options
 def score(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
-    scheme: SchemeGroup,
-    options: MethodGroup,
-    tolerance: ToleranceOption = DEFAULT_TOLERANCE,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
+    scheme: cli_options.SchemeGroup,
+    options: cli_options.MethodGroup,
+    tolerance: cli_options.ToleranceOption = DEFAULT_TOLERANCE,
     input_files: FilesAtScaleGroup,
 ) -> int:
     """Compute every metric of every method, with intervals and a verdict.
@@ -95,10 +95,10 @@ def score(
 @takes_options
 def bins(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
-    scheme: SchemeGroup,
-    options: MethodGroup,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
+    scheme: cli_options.SchemeGroup,
+    options: cli_options.MethodGroup,
     input_files: FilesGroup,
 ) -> int:
     """Print confidence and accuracy, bin by bin.

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesAtScaleGroup
 from calib_core.cli.json_output import JsonElement, sweep_element
 from calib_core.cli.option_groups import takes_options
-from calib_core.cli.options import (
-    BinningOption,
-    BinsListOption,
-    ChoiceGroup,
-    DdofOption,
-    JsonOption,
-    MethodGroup,
-)
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import MAX_BINS, Scheme
@@ -31,12 +24,12 @@ DEFAULT_BINS: Final = ",".join(map(str, PAPER_BINS))
 @takes_options
 def sweep(
     *,
-    as_json: JsonOption = False,
-    choice: ChoiceGroup,
-    bins_text: BinsListOption = DEFAULT_BINS,
-    ddof: DdofOption = 0,
-    binning: BinningOption = "width",
-    options: MethodGroup,
+    as_json: cli_options.JsonOption = False,
+    choice: cli_options.ChoiceGroup,
+    bins_text: cli_options.BinsListOption = DEFAULT_BINS,
+    ddof: cli_options.DdofOption = 0,
+    binning: cli_options.BinningOption = "width",
+    options: cli_options.MethodGroup,
     input_files: FilesAtScaleGroup,
 ) -> int:
     """Compute metrics over the number of bins M, compared with noise.

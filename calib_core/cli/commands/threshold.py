@@ -7,20 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
+from calib_core.cli import options as cli_options
 from calib_core.cli.input_files import FilesGroup
 from calib_core.cli.json_output import JsonElement
 from calib_core.cli.option_groups import OptionGroup, takes_options
-from calib_core.cli.options import (
-    BinningOption,
-    Choice,
-    ChoiceGroup,
-    ConfidenceLevelOption,
-    ErrorCostsGroup,
-    JsonOption,
-    LockOption,
-    MethodGroup,
-    TargetAccuracyOption,
-)
 from calib_core.cli.rendering import ResultPrinter, heading
 from calib_core.cli.runner import CommandRequest, Runner
 from calib_core.edges import Scheme
@@ -66,9 +56,9 @@ class _Target:
 
 def _read_target(
     *,
-    accuracy: TargetAccuracyOption = 0.9,
-    confidence: ConfidenceLevelOption = 0.95,
-    lock_file: LockOption = None,
+    accuracy: cli_options.TargetAccuracyOption = 0.9,
+    confidence: cli_options.ConfidenceLevelOption = 0.95,
+    lock_file: cli_options.LockOption = None,
 ) -> _Target:
     for option, value in (("--accuracy", accuracy), ("--confidence", confidence)):
         if not 0 < value < 1:
@@ -79,12 +69,12 @@ def _read_target(
 @takes_options
 def threshold(
     *,
-    as_json: JsonOption = False,
+    as_json: cli_options.JsonOption = False,
     target: Annotated[_Target, OptionGroup(_read_target)],
-    costs: ErrorCostsGroup,
-    choice: ChoiceGroup,
-    binning: BinningOption = "width",
-    options: MethodGroup,
+    costs: cli_options.ErrorCostsGroup,
+    choice: cli_options.ChoiceGroup,
+    binning: cli_options.BinningOption = "width",
+    options: cli_options.MethodGroup,
     input_files: FilesGroup,
 ) -> int:
     """Find the confidence threshold at or above which answers are right often enough, with a guarantee.
@@ -103,7 +93,7 @@ def threshold(
         if is_given:
             runner.message(f"threshold uses individual confidences or probabilities: {option} has no effect.")
     request = CommandRequest.from_options(
-        Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
+        cli_options.Choice(methods=choice.methods), Scheme(), replace(options, labels="top")
     )
 
     def find(
