@@ -178,8 +178,17 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSe
 
 @pytest.fixture(scope="session")
 def demo_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server on the demo data for all tests that change nothing in it."""
-    server = app_server.start(ROOT / "data", tmp_path_factory.mktemp("home"))
+    """One server on the demo data for all tests that change nothing in it.
+
+    What it reads is kept for those of the other test processes: it takes as long as the server's start.
+    """
+    made = tmp_path_factory.getbasetemp()
+    kept = made.parent if "PYTEST_XDIST_WORKER" in os.environ else made
+    server = app_server.start(
+        ROOT / "data",
+        tmp_path_factory.mktemp("home"),
+        variables={"XDG_CACHE_HOME": str(kept / "cache-of-demo-servers")},
+    )
     yield server
     server.stop()
 

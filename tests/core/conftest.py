@@ -6,16 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from calib_core.advice import set_surface
+from calib_core.advice import current_surface, set_surface
 from core.cli_calls import Call, make_caller
 
 
-@pytest.fixture
-def for_command_line() -> Iterator[None]:
-    """Messages are worded as for the command line, also those of what the test calls itself."""
-    before = set_surface("command line")
+@pytest.fixture(autouse=True)
+def surface_restored() -> Iterator[None]:
+    """A test may have messages worded for another surface; the next test has them as it would alone."""
+    before = current_surface()
     yield
     set_surface(before)
+
+
+@pytest.fixture
+def for_command_line() -> None:
+    """Messages are worded as for the command line, also those of what the test calls itself."""
+    set_surface("command line")
 
 
 @pytest.fixture

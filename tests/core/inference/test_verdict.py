@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib_core.inference.calibration_test import CalibrationSums
+from calib_core.inference import calibration_test
+from calib_core.inference.calibration_test import FIRST_DRAWS, CalibrationSums
 from calib_core.inference.cluster_draws import MIN_CLUSTERS
 from calib_core.inference.verdict import (
     MIN_ROWS,
@@ -217,8 +218,9 @@ def test_flipping_swaps_over_and_under(seed: int, off: float, power: float) -> N
     assert judge(1 - c, ~y).kind == swapped.get(kind, kind)
 
 
-def test_repeated_answers_are_not_additional_evidence() -> None:
+def test_repeated_answers_are_not_additional_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calibrated runs in which every trial of a question ends alike."""
+    monkeypatch.setattr(calibration_test, "MAX_DRAWS", FIRST_DRAWS)  # more of them do not move p over 0.05
     called = {"rows": 0, "questions": 0}
     for seed in range(80):
         random = np.random.default_rng(seed)
