@@ -231,6 +231,17 @@ def test_gaps_that_cancel_within_groups_are_in_the_bound() -> None:
     assert few.n_fine_groups == few.n_groups
 
 
+def test_the_bound_joins_gaps_of_groups_with_what_they_hide() -> None:
+    gap, count = np.array([30.0, -15.0]), np.array([2000.0, 1000.0])
+    hidden = HiddenDeviation(np.array([4e-4, -1e-4]), np.array([2e-4, 1e-4]), 9)
+    roots = (2 * math.sqrt(0.015**2 + 3e-4) + 0.015) / 3
+    assert hidden.deviation_bound(gap, count, 6.0) == pytest.approx(roots + Z_95 * 6 / 3000)
+    alone = hidden.deviation_bound(np.zeros(2), count, 0.0)
+    assert alone == pytest.approx(
+        (2 * math.sqrt(4e-4 + Z_95 / math.sqrt(2) * 2e-4) + math.sqrt(Z_95 / math.sqrt(2) * 1e-4 - 1e-4)) / 3
+    )
+
+
 def test_what_groups_hide_is_estimated_without_bias() -> None:
     random = np.random.default_rng(5)
     whole, count = np.repeat(np.arange(3), 4), np.full(12, 200)
