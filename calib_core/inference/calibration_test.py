@@ -861,7 +861,8 @@ def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> Calibration
 
     fine, whole = fine_groups(sums.groups, variance, sums.total)
     noise = variance + (1 - 2 * chance) * sums.residual  # Σ (y − c)², as c hardly varies within a cell
-    of_fine = (np.bincount(fine, values) for values in (sums.count, sums.residual, noise))
+    sums_of_cells = (sums.count, sums.residual, noise)
+    of_fine = (np.bincount(fine, values).astype(np.float64) for values in sums_of_cells)
     hidden = HiddenDeviation.of_fine(whole, *of_fine)
     drawn = drawn_scores if draw else None
     return _result(sums, parts, covariance, drawn, row_chance.size, None, hidden)
