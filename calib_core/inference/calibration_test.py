@@ -819,7 +819,7 @@ def cox_test(
     hidden = HiddenDeviation.of_fine(
         whole,
         np.bincount(fine, sums.count),
-        np.bincount(fine, sums.residual),
+        np.bincount(fine, sums.residual).astype(np.float64),
         np.asarray(by_unit.multiply(by_unit).sum(axis=0), np.float64).ravel(),
     )
     clusters = correlation, count_clusters(unit)

@@ -168,7 +168,7 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
         curve_p = p_value(statistic, above, 1 / float((share[:, 2:].mean(axis=1) ** 2).sum()) - 1)
 
     fitted = cox_test_of_sums(sums, draw=False)
-    gap = np.bincount(group[texts.cell], of.residual, n_groups)
+    gap = np.bincount(group[texts.cell], of.residual, n_groups).astype(np.float64)
     sign = np.where(gap < 0, -1.0, 1.0)[group]
     error = math.sqrt(max(float(of.covariance(sign[:, None])[1].item()), float(of.variance.sum())))
     group_deviation = float(np.abs(gap).sum()) / sums.n
@@ -182,7 +182,7 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
     hidden = HiddenDeviation.of_fine(
         whole,
         np.bincount(of_row, texts.count, whole.size),
-        np.bincount(of_row, of.residual, whole.size),
+        np.bincount(of_row, of.residual, whole.size).astype(np.float64),
         (by_text.reshape(of.n_texts, -1) ** 2).sum(axis=0),
     )
     return replace(
