@@ -25,6 +25,7 @@ ACCURACIES: Final = (0.5, 0.7, 0.95)
 SHARES_MISSING: Final = (0.02, 0.1, 0.4)
 SHARES_OF_WRONG: Final = (0.1, 0.2, 0.4)
 CLUSTERS: Final = (60, 200)
+SPREADS_OF_WEIGHTS: Final = (0.5, 1.0)
 TRIALS: Final = 5
 ALIKE: Final = (1.0, 0.5)
 """Correlation of the outcomes of one question: identical trials, and trials that are partly alike."""
@@ -57,9 +58,14 @@ MISSING: Final[dict[str, Missing]] = {
 }
 
 
-def is_clear(correct: Flags, missing: Flags, cluster: NDArray[np.intp] | None = None) -> bool:
+def is_clear(
+    correct: Flags,
+    missing: Flags,
+    cluster: NDArray[np.intp] | None = None,
+    weight: NDArray[np.float64] | None = None,
+) -> bool:
     """Whether the program calls the difference clear."""
-    return bool(missing.any()) and compare_missing(correct, ~missing, cluster).is_clear
+    return bool(missing.any()) and compare_missing(correct, ~missing, cluster, weight=weight).is_clear
 
 
 def outcomes_by_question(random: Generator, n_clusters: int, accuracy: float, alike: float) -> Flags:
@@ -104,6 +110,40 @@ def sizes_of_clusters() -> Iterator[list[str]]:
                 found.append(percent(clear / REPEATS))
             cells.append(", ".join(found))
         yield [title, percent(accuracy), *cells]
+
+
+def sizes_of_weighted() -> Iterator[list[str]]:
+    """Share of data sets with a clear difference by chance, where rows have weights."""
+    for spread, accuracy, share in product(SPREADS_OF_WEIGHTS, ACCURACIES[1:], SHARES_MISSING[1:]):
+        cells: list[str] = []
+        for n in ROWS[1::2]:
+            random = np.random.default_rng(
+                [SEED, n, *(round(100 * one) for one in (accuracy, share, spread))]
+            )
+            clear = np.zeros(2)
+            for _ in range(REPEATS_OF_POWER):
+                n_questions = n // TRIALS
+                cluster = np.repeat(np.arange(n_questions), TRIALS)
+                weight = np.exp(spread * random.standard_normal(n))
+                missing = random.random(n) < share
+                clear[0] += is_clear(random.random(n) < accuracy, missing, None, weight)
+                correct = outcomes_by_question(random, n_questions, accuracy, ALIKE[1])
+                clear[1] += is_clear(correct, missing, cluster, np.repeat(weight[:n_questions], TRIALS))
+            cells += map(percent, clear / REPEATS_OF_POWER)
+        yield [f"{spread:g}", percent(accuracy), percent(share), *cells]
+
+
+def weighted() -> Iterator[str]:
+    """Missing by chance, with weights."""
+    yield from ("", "## The same where rows have weights", "")
+    yield (
+        f"Weights are exp(s·z) with a standard normal z. Independent rows, then {TRIALS} trials of each "
+        "question, of one weight and with outcomes that have a correlation of one half. "
+        f"{REPEATS_OF_POWER} data sets per cell."
+    )
+    yield ""
+    titles = (f"n = {n:,}{what}" for n in ROWS[1::2] for what in ("", ", trials"))
+    yield from table(["s", "accuracy", "without confidence", *titles], sizes_of_weighted(), n_texts=3)
 
 
 def calibrated(random: Generator, n: int) -> tuple[NDArray[np.float64], Flags]:
@@ -154,6 +194,7 @@ def page() -> Iterator[str]:
         f"{n} questions, {percent(share)} missing" for n, share in product(CLUSTERS, SHARES_MISSING[1:])
     )
     yield from table(["missing are", "accuracy", *titles], sizes_of_clusters(), n_texts=2)
+    yield from weighted()
     yield ""
     yield "## Missing from wrong answers of a calibrated model that is right 70 % of the time"
     yield ""

@@ -6,11 +6,12 @@ rows, the p-value of ECE's null distribution on the same data stands beside the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 from typing import Final
+from unittest.mock import patch
 
 import numpy as np
 from benchmark_page import date_line, percent, points_known, table, write_page
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
 from calib_core.edges import FINEST_BINS, Scheme, bin_of
-from calib_core.inference.calibration_test import cell_logit, cox_test
+from calib_core.inference.calibration_test import CalibrationSums, cell_logit, cox_test
 from calib_core.inference.cluster_draws import correlated_uniforms
 from calib_core.inference.null import BinnedNullDraws, BinomialDraws, null_distribution
-from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, judge
+from calib_core.inference.verdict import SIGNIFICANCE_LEVEL, judge, judge_sums
 from calib_core.metrics import METRICS
 from calib_core.metrics.metric import Metric
 
@@ -212,24 +213,84 @@ def sizes_of_rounded() -> Iterator[list[str]]:
         yield [title, *map(percent, shares)]
 
 
-def wrongly_tolerable() -> Iterator[list[str]]:
-    """Share of data sets called “within tolerance” although the mean deviation is .022."""
-    for place, (title, chance) in enumerate(
-        (
-            (".022 over-confident", lambda c: c - 0.022),
-            ("swing of .022 over ½", lambda c: c - 0.022 * np.sign(c - 0.5)),
-            ("zigzag of .022 by tenths", lambda c: c - 0.022 * np.where((c * 10).astype(int) % 2, 1, -1)),
-        )
-    ):
-        shares: list[float] = []
-        for n in (1_000, 10_000, 30_000):
-            random = np.random.default_rng([SEED, 800 + place, n])
-            called = 0
-            for _ in range(REPEATS_OF_LARGE):
-                c = (0.1 + 0.8 * random.beta(4, 2, n)).round(2)
-                called += judge(c, random.random(n) < chance(c)).kind == "tolerable"
-            shares.append(called / REPEATS_OF_LARGE)
-        yield [title, *map(percent, shares)]
+def zigzag(parts: int) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Chances that are .022 too low and too high in turn, by so many parts of [0, 1]."""
+    return lambda c: c - 0.022 * np.where(np.floor(c * parts + 1e-9).astype(int) % 2, 1, -1)
+
+
+def two_decimals(random: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Confidences between .1 and .9, as most are written."""
+    return (0.1 + 0.8 * random.beta(4, 2, n)).round(2)
+
+
+def high(random: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Confidences that are mostly above .9."""
+    return 0.02 + 0.96 * random.beta(20, 1, n)
+
+
+def twentieth_off(c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Right chances, but .08 too low in the most confident twentieth."""
+    return c - 0.08 * (c > np.quantile(c, 0.95))
+
+
+TOO_FAR: Final = (
+    Error(".022 over-confident", lambda c: c - 0.022, two_decimals),
+    Error("zigzag of .022 by tenths", zigzag(10), two_decimals),
+    Error("zigzag of .022 by twentieths", zigzag(20), two_decimals),
+    Error("zigzag of .022 by hundredths", zigzag(100), two_decimals),
+    Error("zigzag of .022 by hundredths, c mostly above .9", zigzag(100), high),
+)
+"""Mean deviations of .022."""
+
+NEAR_ENOUGH: Final = (
+    Error(".005 over-confident", lambda c: c - 0.005, two_decimals),
+    Error(".01 over-confident", lambda c: c - 0.01, two_decimals),
+    Error("logit times 1.1 (.013)", lambda c: 1 / (1 + (1 / c - 1) ** 1.1), two_decimals),
+    Error(".01 over-confident, c mostly above .9", lambda c: c - 0.01, high),
+    Error("top twentieth .08 over-confident (.004)", twentieth_off, high),
+)
+"""Mean deviations below .02."""
+
+SIZES_OF_TOLERANCE: Final = (5_000, 10_000, 30_000, 100_000)
+
+
+def tolerable(errors: Sequence[Error]) -> Iterator[list[str]]:
+    """Share of data sets called “within tolerance”; in brackets without a look into the groups."""
+    for error in errors:
+        shares: list[str] = []
+        for n in SIZES_OF_TOLERANCE:
+            random = np.random.default_rng([SEED, 800, n, *map(ord, error.title)])
+            called = np.zeros(2)
+            for _ in range(REPEATS_OF_POWER):
+                c = error.confidences(random, n)
+                sums = CalibrationSums.from_pairs(c, random.random(n) < error.chance(c))
+                called[0] += judge_sums(sums).kind == "tolerable"
+                with patch("calib_core.inference.calibration_test.FINE_GROUP_INFORMATION", np.inf):
+                    called[1] += judge_sums(sums).kind == "tolerable"
+            found, before = map(percent, called / REPEATS_OF_POWER)
+            shares.append(f"{found} ({before})")
+        yield [error.title, *shares]
+
+
+def tolerance() -> Iterator[str]:
+    """How often a run is called “within tolerance”, rightly and wrongly."""
+    columns = ["error", *(f"n = {n:,}" for n in SIZES_OF_TOLERANCE)]
+    yield from ("", "## Off by .022 and called within the tolerance of .02", "")
+    yield (
+        "In brackets: by the groups of the test alone, up to 12, in which gaps of a zigzag cancel. The finer "
+        "groups are the more the more rows there are; what is finer than these stays unseen, and the reason "
+        "that the verdict gives says how many they are. A zigzag about as fine as these is still within "
+        "tolerance in up to 20 %."
+    )
+    yield ""
+    yield from table(columns, tolerable(TOO_FAR))
+    yield from ("", "## Off by less and called within the tolerance of .02", "")
+    yield (
+        "It is said only where miscalibration is clear. The mean deviation, where it is not named, is in "
+        "brackets. What is lost is the price of looking into the groups."
+    )
+    yield ""
+    yield from table(columns, tolerable(NEAR_ENOUGH))
 
 
 def sizes_again() -> Iterator[list[str]]:
@@ -392,7 +453,8 @@ def lines() -> Iterator[str]:
     yield ""
     yield (
         f"Written by `python benchmarks/verdict.py`: seed {SEED}; {REPEATS} data sets per cell, "
-        f"{REPEATS_OF_LARGE} for n = 10,000 and for clusters, {REPEATS_OF_POWER} for power. A share near "
+        f"{REPEATS_OF_LARGE} for n = 10,000 and for clusters, {REPEATS_OF_POWER} for power and "
+        f"tolerance. A share near "
         f"5 % is known to {known}."
     )
     yield from ("", "## Calibrated rows called miscalibrated at p ≤ .05", "")
@@ -422,10 +484,7 @@ def lines() -> Iterator[str]:
     yield from table(
         ["error", "n", "verdict", "level and slope, at .05", "curve, at .05", "ECE's p, M = 10"], powers()
     )
-    yield from ("", "## Off by .022 and called within the tolerance of .02", "")
-    yield "The bound is over groups of confidences: gaps that cancel in one escape it, as in the last row."
-    yield ""
-    yield from table(["error", "n = 1,000", "n = 10,000", "n = 30,000"], wrongly_tolerable())
+    yield from tolerance()
     yield from ("", "## Other ways to join level and slope", "")
     yield (
         f"Power at p ≤ .05 from the same two statistics, {REPEATS_OF_ALTERNATIVES:,} data sets per cell. To "

@@ -91,11 +91,21 @@ _OTHER_NAMES: Final = {"n_bins": "bins", "num_bins": "bins", "n_bin": "bins", "s
 
 
 def explains_keywords(function: Callable[_ParametersT, _ResultT]) -> Callable[_ParametersT, _ResultT]:
-    """Let a function's TypeError for an unknown keyword say which one may be meant."""
-    known = list(signature(function).parameters)
+    """Let a function's TypeError for an argument that it doesn't take say how it is called."""
+    parameters = signature(function).parameters
+    known = list(parameters)
+    first = [name for name in known if parameters[name].kind is Parameter.POSITIONAL_OR_KEYWORD]
 
     @wraps(function)
     def explained(*args: _ParametersT.args, **keywords: _ParametersT.kwargs) -> _ResultT:
+        if len(args) > len(first):
+            several = (
+                f" Give several runs in a list: {function.__name__}([a, b])." if first == ["runs"] else ""
+            )
+            raise TypeError(
+                f"{function.__name__} takes {join_names(first)} by position, and here are {len(args)} "
+                f"arguments.{several} Its keywords are {', '.join(known)}."
+            )
         for name in keywords:
             if name not in known:
                 likely = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, known, 1)), "")

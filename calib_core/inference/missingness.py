@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.inference.cluster_draws import too_few_clusters
+from calib_core.inference.clusters import clustered_inflation
 from calib_core.inference.group_difference import cluster_inflation, group_differences, stratum_counts
 from calib_core.inference.verdict import SIGNIFICANCE_LEVEL
 from calib_core.terms import TERMS, ProbabilityOf
@@ -44,6 +45,9 @@ class Missingness:
         Why there is none.
     of : {"answer", "event"}
         What the confidences are probabilities of.
+    weights : (float, float, float, float) or None
+        Sums of weights of the four kinds of rows, in the order of their numbers, by which accuracies are
+        then made; None where rows count alike.
     """
 
     n: int
@@ -53,21 +57,29 @@ class Missingness:
     p: float | None
     no_p_reason: str | None = None
     of: ProbabilityOf = "answer"
+    weights: tuple[float, float, float, float] | None = None
+
+    @property
+    def _amounts(self) -> tuple[float, float, float, float]:
+        return self.weights or (self.n, self.n_right, self.n_with, self.n_right_with)
 
     @property
     def accuracy_without(self) -> float:
         """Accuracy of the rows without a confidence, in [0, 1]."""
-        return self.n_right / self.n
+        rows, right, _, _ = self._amounts
+        return right / rows
 
     @property
     def accuracy_with(self) -> float | None:
         """Accuracy of the rows with a confidence, in [0, 1]; None if there is none."""
-        return self.n_right_with / self.n_with if self.n_with else None
+        _, _, rows, right = self._amounts
+        return right / rows if rows else None
 
     @property
     def shift(self) -> float:
         """By how much the accuracy of the rows with a confidence is off that of all rows, in [0, 1]."""
-        of_all = (self.n_right + self.n_right_with) / (self.n + self.n_with)
+        rows, right, rows_with, right_with = self._amounts
+        of_all = (right + right_with) / (rows + rows_with)
         return abs((self.accuracy_with or 0.0) - of_all)
 
     @property
@@ -94,10 +106,8 @@ class Missingness:
         terms, one = TERMS[self.of], self.n == 1
         rows = f"{self.n:,} of {self.n + self.n_with:,} rows {'has' if one else 'have'} no {terms.confidence}"
         outcome = terms.right_how_often(f"{self.direction} often", of_one=one)
-        return (
-            f"{rows} and {outcome} "
-            f"({format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)})"
-        )
+        accuracies = f"{format_percent(self.accuracy_without)} against {format_percent(self.accuracy_with)}"
+        return f"{rows} and {outcome} ({accuracies}{', weighted' if self.weights else ''})"
 
     @property
     def scope(self) -> str:
@@ -122,6 +132,7 @@ def compare_missing(
     cluster: NDArray[np.intp] | None = None,
     *,
     of: ProbabilityOf = "answer",
+    weight: NDArray[np.float64] | None = None,
 ) -> Missingness:
     """Compare the accuracy of rows without a confidence with that of rows with one.
 
@@ -135,13 +146,16 @@ def compare_missing(
         Question of each row, numbered from 0; None if none is repeated.
     of : {"answer", "event"}
         What the confidences are probabilities of.
+    weight : NDArray[np.float64], shape (n,), optional
+        Weight of each row, above 0; 1 each where omitted.
 
     Returns
     -------
     Missingness
         Its p is exact (twice the smaller tail of the hypergeometric distribution) or, where there are many
         rows, that of the normal distribution; of repeated questions the larger of the two, with the variance
-        inflated by the correlation of their outcomes.
+        inflated by the correlation of their outcomes. Rows with weights count as so many whole rows of equal
+        weight as say as much (Kish 1965), of which their weighted share is right.
 
     Examples
     --------
@@ -151,8 +165,15 @@ def compare_missing(
     """
     n, n_right = np.bincount(has_confidence, minlength=2), np.bincount(has_confidence[correct], minlength=2)
     p: float | None = None
-    reason = None if cluster is None else too_few_clusters(cluster)
-    if not reason:
+    reason = None if cluster is None else too_few_clusters(cluster, weight)
+    weights = None
+    if weight is not None:
+        rows, right = (np.bincount(has_confidence, weight * times, 2).tolist() for times in (1, correct))
+        weights = rows[0], right[0], rows[1], right[1]
+    if not reason and weight is not None:
+        p = _weighted_p_value(correct, has_confidence, cluster, weight)
+        reason = None if has_confidence.any() else f"no row has a {TERMS[of].confidence}"
+    elif not reason:
         stratum = np.zeros(correct.size, np.intp)
         group = has_confidence.astype(np.intp)
         count, count_right = stratum_counts(stratum, correct, group, 1)
@@ -163,7 +184,36 @@ def compare_missing(
         p = float(found.p[0])
         if np.isnan(p):
             p, reason = None, f"no row has a {TERMS[of].confidence}"
-    return Missingness(int(n[0]), int(n_right[0]), int(n[1]), int(n_right[1]), p, reason, of)
+    return Missingness(int(n[0]), int(n_right[0]), int(n[1]), int(n_right[1]), p, reason, of, weights)
+
+
+def _weighted_p_value(
+    correct: NDArray[np.bool_],
+    has_confidence: NDArray[np.bool_],
+    cluster: NDArray[np.intp] | None,
+    weight: NDArray[np.float64],
+) -> float | None:
+    """The p-value for rows with weights; None where no row has a confidence, or none as much as one."""
+    if not has_confidence.any():
+        return None
+    total = np.bincount(has_confidence, weight)
+    share = np.bincount(has_confidence, weight * correct) / total
+    worth = total**2 / np.bincount(has_confidence, weight**2)
+    inflation = 1.0
+    if cluster is not None:
+        influence = (correct - share[has_confidence.astype(np.intp)]) * np.where(has_confidence, 1.0, -1.0)
+        influence /= total[has_confidence.astype(np.intp)]
+        inflation = clustered_inflation(influence, cluster, weight=weight)
+    whole = np.floor(worth).astype(np.int64)
+    right = np.rint(whole * share).astype(np.int64)
+    found = group_differences(
+        whole[:1, None],
+        right[:1, None],
+        whole.sum(keepdims=True),
+        right.sum(keepdims=True),
+        np.array([inflation]),
+    )
+    return float(found.p[0])
 
 
 def missing_caveat(

@@ -26,11 +26,12 @@ from calib_core.inference.calibration_test import (
     MAX_GROUPS,
     MIN_CURVE_INFORMATION,
     SMALLEST_P,
-    Z_95,
     CalibrationParts,
     CalibrationSums,
     CalibrationTest,
+    HiddenDeviation,
     cox_test_of_sums,
+    fine_groups,
     groups_of_cells,
     joint_p,
 )
@@ -167,10 +168,23 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
         curve_p = p_value(statistic, above, 1 / float((share[:, 2:].mean(axis=1) ** 2).sum()) - 1)
 
     fitted = cox_test_of_sums(sums, draw=False)
-    gap = np.bincount(group[texts.cell], of.residual, n_groups)
+    gap = np.bincount(group[texts.cell], of.residual, n_groups).astype(np.float64)
     sign = np.where(gap < 0, -1.0, 1.0)[group]
     error = math.sqrt(max(float(of.covariance(sign[:, None])[1].item()), float(of.variance.sum())))
     group_deviation = float(np.abs(gap).sum()) / sums.n
+    of_group = np.bincount(group[texts.cell], texts.count, n_groups).astype(np.float64)
+    inflated = of.variance[used] * max(float(covariance[0, 0]), 1.0)
+    fine, whole = fine_groups(group[used], inflated, sums.n)
+    fine_of_cell = np.zeros(TEXT_CELLS, np.intp)
+    fine_of_cell[used] = fine
+    of_row = fine_of_cell[texts.cell]
+    by_text = np.bincount(of.text * whole.size + of_row, of.residual, of.n_texts * whole.size)
+    hidden = HiddenDeviation.of_fine(
+        whole,
+        np.bincount(of_row, texts.count, whole.size),
+        np.bincount(of_row, of.residual, whole.size).astype(np.float64),
+        (by_text.reshape(of.n_texts, -1) ** 2).sum(axis=0),
+    )
     return replace(
         fitted,
         n_clusters=of.n_texts,
@@ -181,8 +195,9 @@ def cox_test_by_text(sums: CalibrationSums, texts: TextSums) -> CalibrationTest:
         curve_p=curve_p,
         slope=slope,
         group_deviation=group_deviation,
-        deviation_bound=max(fitted.deviation, group_deviation + Z_95 * error / sums.n),
+        deviation_bound=max(fitted.deviation, hidden.deviation_bound(gap, of_group, error)),
         n_groups=n_groups,
+        n_fine_groups=whole.size,
         correlation=_correlation(of, float(covariance[0, 0])),
     )
 

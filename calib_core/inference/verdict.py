@@ -50,6 +50,9 @@ RELATIVE_TOLERANCE: Final = 25.0
 """Times the tolerance, the share of the errors stated by which the level may be off: half of them for .02. Of
 the right answers where they are fewer."""
 
+ONE_DECIMAL: Final = 0.05
+"""How far what has one decimal may be from what was meant."""
+
 VerdictKind = Literal[
     "over",
     "under",
@@ -540,11 +543,13 @@ _DIRECTION_TEXT: Final[Mapping[VerdictKind, str]] = MappingProxyType(
 def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float, terms: Terms) -> str:
     """What is off, by how much, and how clear that is by its own test; and what else has to be known."""
     if kind == "none":
-        return _not_rejected_text(test, terms)
+        return " ".join(filter(None, [_not_rejected_text(test, terms), _one_decimal_text(test, terms)]))
     if kind == "tolerable":
+        groups = f" over {test.n_fine_groups} groups of {terms.confidences}" if test.n_fine_groups > 1 else ""
         return (
             f"Miscalibration is clear ({p_value_phrase(test.p, None)}), but with 95 % confidence at most "
-            f"{format_number(test.deviation_bound, '.3f')} on average, within the tolerance of {tolerance:g}."
+            f"{format_number(test.deviation_bound, '.3f')} on average{groups}, within the tolerance of "
+            f"{tolerance:g}."
         )
     return " ".join(
         filter(
@@ -553,6 +558,7 @@ def _reason(test: CalibrationTest, kind: VerdictKind, tolerance: float, terms: T
                 f"{_off_text(test, kind, terms)}.",
                 _tolerance_text(test, tolerance, terms),
                 _certain_text(test, terms),
+                _one_decimal_text(test, terms),
                 _slope_text(test, terms),
             ],
         )
@@ -635,6 +641,21 @@ def _certain_text(test: CalibrationTest, terms: Terms) -> str:
         if count
     ]
     return f"{' and '.join(parts)}." if parts else ""
+
+
+def _one_decimal_text(test: CalibrationTest, terms: Terms) -> str:
+    """What 0 and 1 are taken for where all have one decimal and outcomes contradict them; "" elsewhere."""
+    if test.half_width < ONE_DECIMAL:
+        return ""
+    parts = [
+        text
+        for count, text in (
+            (test.n_wrong_at_one, f"1 represents {1 - ONE_DECIMAL:g} and more"),
+            (test.n_right_at_zero, f"0 represents {ONE_DECIMAL:g} and less"),
+        )
+        if count
+    ]
+    return f"As all {terms.confidences} have one decimal, {' and '.join(parts)}." if parts else ""
 
 
 def _slope_text(test: CalibrationTest, terms: Terms) -> str:

@@ -93,6 +93,8 @@ class Cascade:
         Right answers of the second run alone.
     second_judged : str
         Which answer of the second run is judged.
+    second_corrections : str
+        What a table of corrections changed in the second run, as from `Evidence.corrections_text`.
     first_correct, second_correct : NDArray[np.bool_], shape (n_common,)
         Outcomes of each common question, the most confident first.
     question : NDArray[np.intp] or None, shape (n_common,)
@@ -104,6 +106,7 @@ class Cascade:
     n_correct: NDArray[np.int64]
     n_correct_of_second: int
     second_judged: str
+    second_corrections: str
     first_correct: NDArray[np.bool_]
     second_correct: NDArray[np.bool_]
     question: NDArray[np.intp] | None
@@ -198,8 +201,8 @@ class Cascade:
     def recipe(self) -> str:
         """How the cascade was computed."""
         return (
-            f"cascade: the second run ({self.second_judged}) answers where confidence < t, on "
-            f"{plural(self.n_common, 'question')} of both, {self.curve.recipe}"
+            f"cascade: the second run ({self.second_corrections}{self.second_judged}) answers where "
+            f"confidence < t, on {plural(self.n_common, 'question')} of both, {self.curve.recipe}"
         )
 
     def _n_correct_keeping(self, n_kept: int) -> int:
@@ -253,6 +256,7 @@ def cascade(first: Evidence, second: Evidence) -> Cascade:
         curve.n_correct + below[curve.n_answered],
         int(second_correct.sum()),
         second.judged,
+        second.corrections_text,
         first_correct,
         second_correct,
         None if kept.cluster is None else kept.cluster[order],

@@ -571,7 +571,13 @@ class AnswerEvidence(Evidence):
         every = self.every_outcome
         pairs = every.confidences.pairs
         has_confidence = np.isin(pairs.rows, self.confidences.pairs.rows, assume_unique=True)
-        return compare_missing(pairs.correct, has_confidence, every.cluster, of=self.method.probability_of)
+        return compare_missing(
+            pairs.correct,
+            has_confidence,
+            every.cluster,
+            of=self.method.probability_of,
+            weight=pairs.weight,
+        )
 
     @cached_property
     def every_outcome(self) -> AnswerEvidence:

@@ -717,13 +717,12 @@ def _groups_of_one_run(
 
 
 def _differences_from_rest(
-    evidence: AnswerEvidence, group_by: GroupBy
+    evidence: AnswerEvidence, group_by: GroupBy, names: Sequence[str]
 ) -> Iterator[tuple[str, tuple[float, ...]]]:
     """Each group of a run that has rows enough, and the fields of its `GroupDifferences`."""
     if evidence.no_null_reason or evidence.weight is not None:
         return
     pairs = evidence.confidences.pairs
-    names = list(split_by_group(evidence, group_by))
     place = {name: at for at, name in enumerate(names)}
     groups = row_groups(evidence.run, group_by).gather(pl.Series(pairs.rows, dtype=pl.UInt32))
     code = groups.replace_strict(place, default=len(names), return_dtype=pl.Int32).to_numpy()
@@ -741,7 +740,9 @@ def _with_rests(
     found = {
         (run, name): numbers
         for run in dict.fromkeys(group.run for group in groups)
-        for name, numbers in _differences_from_rest(evidences[run], group_by)
+        for name, numbers in _differences_from_rest(
+            evidences[run], group_by, [group.name for group in groups if group.run == run]
+        )
     }
     if not found:
         return list(groups)

@@ -381,13 +381,15 @@ def how_to_read_lines(result: ReliabilityLines, *, as_bars: bool = False) -> str
     thin = sum(line.result.n_thin_bins for line in result.lines)
     n_bins = sum(line.result.table.height for line in result.lines)
     marks = (
-        f"Each bar is the {result.terms.accuracy} in a bin; pale bars have"
+        f"Each bar is the {result.terms.accuracy} in a bin; pale bars"
         if as_bars
-        else "Each point is a bin; small hollow points have"
+        else "Each point is a bin; small hollow points"
     )
+    pairs = f"have fewer than {MIN_ROWS} pairs"
+    if any("effective" in line.result.table.columns for line in result.lines):
+        pairs = f"are worth fewer than {MIN_ROWS} pairs of equal weight"
     return (
-        f"Below the diagonal: {result.terms.over}. {marks} fewer than {MIN_ROWS} pairs ({thin} of {n_bins} "
-        "bins). "
+        f"Below the diagonal: {result.terms.over}. {marks} {pairs} ({thin} of {n_bins} bins). "
         f"Lower panel: share of each {'run or method' if as_bars else 'line'}'s pairs."
     )
 

@@ -346,6 +346,11 @@ def test_what_is_nearly_right_is_answered_with_what_is_meant() -> None:
         calib_core.score(run, n_bins=10)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"recalibrate has no keyword 'fold'\. Is folds meant\?"):
         calib_core.recalibrate(run, fold=3)  # type: ignore[call-arg]
+    said = r"compare takes runs by position, and here are 2 .* several runs in a list: compare\(\[a, b\]\)"
+    with pytest.raises(TypeError, match=said):
+        calib_core.compare(run, run)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"sweep takes run by position, and here are 2 arguments\. Its"):
+        calib_core.sweep(run, "ece")  # type: ignore[call-arg]
     with pytest.raises(Refused, match="Several paths are given: load one file at a time"):
         calib_core.load(["a.csv", Path("b.csv")])  # type: ignore[list-item]
     with pytest.raises(Refused, match="An open file is given: give its path"):

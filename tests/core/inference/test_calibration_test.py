@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
 from calib_core.edges import Scheme
@@ -20,6 +21,7 @@ from calib_core.inference.calibration_test import (
     MIN_INFORMATION,
     Z_95,
     CalibrationSums,
+    HiddenDeviation,
     cox_test,
     cox_test_of_sums,
     fit_recalibration,
@@ -207,6 +209,52 @@ def test_confidences_are_grouped_by_what_they_tell() -> None:
     information = np.bincount(many.groups, many.variance)
     assert 11 <= many.n_groups <= 12
     assert information.min() > 0.9 * information.mean()
+
+
+def zigzag_by_twentieths(n_each: int, size: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Two confidences within each twentieth from .1 to .9, right a `size` too often and too rarely."""
+    confidence = np.round(0.1 + 0.01 * np.arange(80), 2)
+    right = np.rint(n_each * (confidence + size * np.where(np.arange(80) % 2, 1, -1))).astype(int)
+    return np.repeat(confidence, n_each), (np.arange(n_each) < right[:, None]).ravel()
+
+
+def test_gaps_that_cancel_within_groups_are_in_the_bound() -> None:
+    c, right = zigzag_by_twentieths(2000, 0.03)
+    test = cox_test(c, right)
+    assert test.n_groups <= 12 < test.n_fine_groups
+    assert test.group_deviation < 0.005
+    assert test.deviation_bound > 0.03
+    # Repeated questions and weights see the same; what is finer than the finer groups stays unseen.
+    twice = cox_test(np.tile(c, 2), np.tile(right, 2), np.tile(np.arange(c.size), 2))
+    assert twice.deviation_bound > 0.03
+    assert cox_test(c, right, weight=np.full(c.size, 3.0)).deviation_bound > 0.03
+    few = cox_test(c[::100], right[::100])
+    assert few.n_fine_groups == few.n_groups
+
+
+def test_the_bound_joins_gaps_of_groups_with_what_they_hide() -> None:
+    gap, count = np.array([30.0, -15.0]), np.array([2000.0, 1000.0])
+    hidden = HiddenDeviation(np.array([4e-4, -1e-4]), np.array([2e-4, 1e-4]), 9)
+    roots = (2 * math.sqrt(0.015**2 + 3e-4) + 0.015) / 3
+    assert hidden.deviation_bound(gap, count, 6.0) == pytest.approx(roots + Z_95 * 6 / 3000)
+    alone = hidden.deviation_bound(np.zeros(2), count, 0.0)
+    assert alone == pytest.approx(
+        (2 * math.sqrt(4e-4 + Z_95 / math.sqrt(2) * 2e-4) + math.sqrt(Z_95 / math.sqrt(2) * 1e-4 - 1e-4)) / 3
+    )
+
+
+def test_what_groups_hide_is_estimated_without_bias() -> None:
+    random = np.random.default_rng(5)
+    whole, count = np.repeat(np.arange(3), 4), np.full(12, 200)
+    for deviation in (0.0, 0.1):
+        chance = 0.5 + deviation * np.tile([1.0, -1.0], 6)
+        gaps = random.binomial(200, chance, (4000, 12)) - 100.0
+        found = [HiddenDeviation.of_fine(whole, count, gap, np.full(12, 50.0)) for gap in gaps]
+        square, error = (np.array([getattr(one, name) for one in found]) for name in ("square", "error"))
+        # Σ (y − ½)² is 50, but the variance of a sum is 48 where chances are off by .1.
+        truth = deviation**2 * (1 - 0.75 / 200)
+        assert square.mean() == pytest.approx(truth, abs=4 * square.std() / np.sqrt(square.size))
+        assert 0.95 < np.sqrt((error**2).mean()) / square.std() < 1.3  # never below that of nothing hidden
 
 
 def test_a_fit_of_right_answers_only_is_finite() -> None:

@@ -238,5 +238,7 @@ def test_intervals_of_a_family_leave_out_0_where_q_is_clear(off: float) -> None:
         assert q == pytest.approx(stats.false_discovery_control(corrected.p))
         assert ((corrected.low > 0) | (corrected.high < 0)).tolist() == (q <= 0.05).tolist()
         assert (corrected.p >= found.p).all()
+        half = stats.norm.isf(0.025 * max((q <= 0.05).sum(), 1) / 12) * found.error
+        assert (found.difference - half)[q <= 0.05] == pytest.approx(corrected.low[q <= 0.05])
         n_clear += int((q <= 0.05).sum())
     assert (n_clear > 100) == bool(off)

@@ -69,6 +69,35 @@ def test_trials_that_are_copies_make_nothing_clearer() -> None:
     assert trials.p == pytest.approx(once.p, abs=0.08)
 
 
+def test_weights_count_in_accuracies_and_in_what_rows_are_worth() -> None:
+    # Wrong rows without a confidence weigh much, right ones with a confidence little, and the other way.
+    correct = np.array([True, False] * 100)
+    has_confidence = np.arange(200) >= 40
+    weight = np.where(correct == has_confidence, 3.0, 1.0)
+    found = compare_missing(correct, has_confidence, weight=weight)
+    assert (found.accuracy_without, found.accuracy_with, found.n, found.n_right) == (0.25, 0.75, 40, 20)
+    assert found.shift == pytest.approx(0.75 - (0.25 * 80 + 0.75 * 320) / 400)
+    # Each part is worth (Σw)²/Σw² rows: 32 of 40 and 128 of 160.
+    assert found.p == pytest.approx(
+        compare_missing(
+            np.repeat([True, False, True, False], [8, 24, 96, 32]), np.repeat([False, True], [32, 128])
+        ).p
+    )
+    assert found.finding.endswith("are right less often (25.0 % against 75.0 %, weighted)")
+    assert compare_missing(correct, has_confidence).p == 1.0
+    assert compare_missing(correct, has_confidence, weight=np.full(200, 7.0)).p == 1.0
+    # Copies of rows, a question each, tell hardly more.
+    question = np.repeat(np.arange(200), 4)
+    repeated, four = (np.repeat(correct, 4), np.repeat(has_confidence, 4)), np.repeat(weight, 4)
+    copies = compare_missing(*repeated, question, weight=four)
+    as_rows = compare_missing(*repeated, weight=four)
+    assert copies.p is not None
+    assert as_rows.p is not None
+    assert as_rows.p < 1e-9 < copies.p < 1e-4
+    none = compare_missing(correct, np.zeros(200, np.bool_), weight=weight)
+    assert (none.p, none.accuracy_with, none.no_p_reason) == (None, None, "no row has a confidence")
+
+
 def test_few_questions_have_no_p_and_a_reason() -> None:
     question = np.repeat(np.arange(59), 2)
     found = compare_missing(question % 2 > 0, question % 3 > 0, question)

@@ -106,6 +106,19 @@ def test_the_level_is_named_first_where_both_are_clear() -> None:
     assert verdict.kind == "over"
 
 
+def test_the_reason_says_what_a_rounded_1_represents() -> None:
+    rounded = judge(*pairs_of((0.5, 100, 50), (1.0, 400, 385)))
+    assert rounded.kind == "none"
+    assert rounded.reason.endswith(" As all confidences have one decimal, 1 represents 0.95 and more.")
+    both = judge(*pairs_of((0.0, 100, 60), (0.5, 100, 50), (1.0, 100, 50)))
+    assert " one decimal, 1 represents 0.95 and more and 0 represents 0.05 and less." in both.reason
+    weighted = judge(*pairs_of((0.5, 100, 50), (1.0, 400, 385)), weight=np.tile([1.0, 2.0], 250))
+    assert "one decimal" in weighted.reason
+    for finer in (0.25, 0.123):
+        assert "decimal" not in judge(*pairs_of((finer, 100, 50), (1.0, 400, 385))).reason
+    assert "decimal" not in judge(*pairs_of((0.5, 100, 50), (1.0, 400, 400))).reason
+
+
 def test_reasons_are_sentences_with_their_numbers() -> None:
     def reason(*blocks: Block) -> str:
         return judge(*pairs_of(*blocks)).reason
@@ -145,7 +158,8 @@ def test_reasons_are_sentences_with_their_numbers() -> None:
     assert reason((0.7, 200, 130), (0.9, 200, 130), (1.0, 200, 190)) == (
         "Confidence is higher than accuracy by 0.117 on average (p < 0.001), and the confidences are spread "
         "too far (p < 0.001); individual confidences are off beyond that (p < 0.001), by 0.117 on average "
-        "in all. 10 answers with confidence 1 are wrong."
+        "in all. 10 answers with confidence 1 are wrong. As all confidences have one decimal, 1 represents "
+        "0.95 and more."
     )
     assert reason((0.5, 400, 200)) == "The mean confidence is off by no more than chance (p = 1.000)."
     assert judge([0.5], [1]).reason == "Not judged: 1 row, fewer than 30."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from calib_core.results.cascade import (
     cascade_threshold,
 )
 from calib_core.results.evidence import AnswerEvidence
+from calib_core.runs import Corrections
 from core.run_builders import block_evidence, given_evidence
 from core.token_run_builders import dense_evidence, random_rows
 
@@ -71,6 +74,17 @@ def test_gains_are_paired() -> None:
     assert (nothing.low, nothing.high) == (0, 0)
     few = cascade(*runs_of([(8, True, False), (2, False, True)]))
     assert few.gain_over(0.5, "first") is None
+
+
+def test_the_recipe_names_the_corrections_of_both_runs() -> None:
+    first, second = runs_of([(8, True, at >= 10) for at in range(25)] + [(2, False, True) for _ in range(25)])
+    assert "corrections" not in cascade(first, second).recipe
+    runs = [
+        replace(one, run=replace(one.run, corrections=Corrections(file, n, 0, one.run.rows, one.run.rows)))
+        for one, file, n in ((first, "one.csv", 1), (second, "two.csv", 2))
+    ]
+    recipe = cascade(*runs).recipe
+    assert recipe.index("two.csv") < recipe.index("one.csv")
 
 
 def test_only_common_usable_questions_count() -> None:

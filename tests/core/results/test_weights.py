@@ -25,12 +25,13 @@ from calib_core.inference.verdict import judge
 from calib_core.metrics import METRICS
 from calib_core.results.best import compare_on_same_rows, compare_pairs
 from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.lines import reliability_lines
 from calib_core.results.methods_table import compare_methods
 from calib_core.results.overview import summarise_runs
 from calib_core.results.uncertainty import metric_interval, paired_difference
 from calib_core.runs import AnswerRun, Run
 from calib_core.views.methods import methods_recipe
-from calib_core.views.reliability import how_to_read_bins
+from calib_core.views.reliability import how_to_read_bins, how_to_read_lines
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.55, 0.9, 1.0]), st.booleans(), st.integers(1, 6)),
@@ -277,6 +278,8 @@ def test_bins_say_what_their_rows_are_worth() -> None:
     diagram = calib_core.reliability(weighted())
     assert "effective" in [column.name for column in diagram.columns]
     assert "Faded: worth fewer than 30 rows of equal weight (" in how_to_read_bins(diagram)
+    lines = reliability_lines({"a": gather_evidence(weighted(), "given")})
+    assert "hollow points are worth fewer than 30 pairs of equal weight (" in how_to_read_lines(lines)
     (plain,) = calib_core.load(*made(60)[:2])
     assert "effective" not in [column.name for column in calib_core.reliability(plain).columns]
     assert "Faded: fewer than 30 rows (" in how_to_read_bins(calib_core.reliability(plain))
