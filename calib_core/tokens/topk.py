@@ -244,7 +244,7 @@ CLASS_SUMS_MISMATCH: Final = (
 _FIT_TOLERANCE: Final = 1e-3
 """Tolerance per position for stored sums by class, as for the sum of one distribution."""
 
-_DRAW_BLOCK: Final = 4096
+_DRAW_BLOCK: Final = 2048
 """Number of positions whose outcomes are drawn at once."""
 
 

@@ -281,7 +281,7 @@ def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -
         dense[part][cells["draw"], cells["cell"]] = cells["count"]
     class_draws = parts.get("draws_class", empty)
     columns = [class_draws[name] for name in ("draw", "group", "cell", "count")]
-    by_class = np.stack(columns, axis=1).astype(np.int32) if metadata["by_class"] else None
+    by_class = np.stack(columns, axis=1).astype(np.int32, copy=False) if metadata["by_class"] else None
     return NullDraws(int(metadata["seed"]), dense["draws_top"], dense["draws_all"], by_class)
 
 
@@ -457,8 +457,8 @@ def _check_draws(draws: NullDraws, rows: int) -> None:
     )
     _require((draws.all_labels.sum(axis=1, dtype=np.int64) == rows).all(), "the draws do not add up")
     if draws.by_class is not None:
-        draw, group, cell, count = draws.by_class.T.astype(np.int64)
-        key = (draw * (int(group.max(initial=0)) + 1) + group) * GRID_CELLS + cell
+        draw, group, cell, count = draws.by_class.T
+        key = (draw.astype(np.int64) * (int(group.max(initial=0)) + 1) + group) * GRID_CELLS + cell
         _require((np.diff(key) > 0).all() and (count > 0).all(), "the draws by class are not in order")
         drawn = np.bincount(draw, count)
         _require(
