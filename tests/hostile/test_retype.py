@@ -99,6 +99,8 @@ def test_what_may_stand_in_a_field(field: str, was: object, now: object, *, lawf
 def test_the_range_of_a_field_is_that_of_all_its_values() -> None:
     assert is_lawful(Change((0, "loss"), 0.5, 1.5, others=[0.5, 2]))
     assert is_lawful(Change((0, "share"), 1, 0.5, others=[1, 0.25]))
+    assert is_lawful(Change((0, "label: A", "BPB"), 0.7, 2))
+    assert not is_lawful(Change((0, "label: A", "BPB"), 0.7, -1))
     assert is_lawful(Change((0, "percent"), 80, 2.5, others=[80, 100]))
 
 
