@@ -35,6 +35,8 @@ METRICS: Final = ("brier", "bias", "ece")
 """With the accuracy, what is compared: bias is the mean confidence less the accuracy."""
 _LOSSES: Final = frozenset({"loss", "PPL", "BPB"})
 """Fields of losses, which have no upper end, although those of a file may all be below 1."""
+_ROUNDED: Final = 1e-6
+"""A number so little outside its range is read as its edge, in tables with a count of them."""
 LARGEST_POSITION: Final = 20
 """Whole numbers up to it may be positions or outcomes; among larger ones, as in percent, fractions may be."""
 _ANSWER_FIELDS: Final = frozenset({"gold", "prediction", "samples", "origin_prediction"})
@@ -225,4 +227,4 @@ def _is_in_range(change: Change) -> bool:
     is_share = 0 < max(known) <= 1 and _LOSSES.isdisjoint(change.path)
     high = 0.0 if max(known) <= 0 else 1.0 if is_share else math.inf
     is_whole = all(map(float.is_integer, known)) and max(known) <= LARGEST_POSITION
-    return low <= now <= high and (now.is_integer() or not is_whole)
+    return low - _ROUNDED <= now <= high + _ROUNDED and (now.is_integer() or not is_whole)

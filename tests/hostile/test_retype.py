@@ -76,6 +76,8 @@ def test_each_kind_of_value_is_exchanged() -> None:
         ("confidence", 0.25, True, False),
         ("choice_logprobs", -0.25, float("-inf"), True),
         ("choice_logprobs", -0.25, 0.5, False),
+        ("choice_logprobs", -0.25, 1e-9, True),
+        ("choice_logprobs", -0.25, 1e-5, False),
         ("target", 3, 4, True),
         ("target", 3, 0.5, False),
         ("gold", "4", 1, True),
