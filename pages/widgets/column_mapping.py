@@ -333,10 +333,16 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     wide: Mapping[str, str] = {} if reading is None else reading.wide
     if wide:
         st.caption(f"Systems side by side: {columns_text(wide)}.")
-    missing = reading.missing if reading is not None and wide else _missing_values(base, read_as)
+    columns = {**fixed, **{column: name for column, name in read_as.items() if name != column}}
+    asked = (
+        {}
+        if reading is None
+        else {column: name for column, name in reading.mapping.items() if name != column}
+    )
+    is_as_asked = reading is not None and (bool(wide) or columns == asked)
+    missing = reading.missing if reading is not None and is_as_asked else _missing_values(base, read_as)
     if missing:
         st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
-    columns = {**fixed, **{column: name for column, name in read_as.items() if name != column}}
     return _Draft(columns, wide, _unanswered(lacking, read_as), missing=missing)
 
 

@@ -408,6 +408,20 @@ def test_reset_takes_back_which_reading_is_meant(data: Path, visit: Visit) -> No
     assert control(at, "reading_two.csv").value is None
 
 
+@pytest.mark.parametrize(("reading", "used"), [(0, "36 / 40"), (1, "40 / 40")])
+def test_what_is_missing_is_that_of_the_reading_that_is_chosen(
+    data: Path, visit: Visit, reading: int, used: str
+) -> None:
+    """Grades C were left out by the reading in which they are wrong, too."""
+    rows = [{"confidence": row["confidence"], "grade": "A" if row["correct"] else "B"} for row in quiz(40)]
+    for row in rows[::10]:
+        row["grade"] = "C"
+    write_csv(data / "graded.csv", rows)
+    at = choose(visit("files"), "reading_graded.csv", reading)
+    at.button(key="accept_graded.csv").click()
+    assert tiles(screens.run(at))["Rows used / total"] == used
+
+
 def test_values_without_an_outcome_are_missing_where_a_person_names_the_columns(
     data: Path, visit: Visit
 ) -> None:

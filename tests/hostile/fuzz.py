@@ -165,6 +165,8 @@ def main() -> int:
     for said in judged(range(wish.seed, wish.seed + wish.number), types=wish.types):
         outcomes[said["way"], said["outcome"]] += 1
         found += bool(said["faults"])
+        if said["outcome"] == "mixed":
+            print(f"seed {said['seed']}, {said['good']}: to be read by a person, see silence.py", flush=True)  # noqa: T201
         for fault in said["faults"]:
             print(f"seed {said['seed']}, {said['good']}: {fault}", flush=True)  # noqa: T201
     print(table(outcomes))  # noqa: T201

@@ -3,6 +3,13 @@
 A digit that another digit replaces is another number, and nobody can tell. A list in the place of a text can
 be told: where it moves a number, bad rows, counts, notes, remarks, warnings or recipes have to differ, too.
 What is left is lawful (`is_lawful`): all that the two files say differently may stand there as well.
+
+It is judged by what the two files say, so of each way of spoiling it lets through only: of numbers and bytes
+(change_numbers, flip, overwrite), another value within the range of its field; of marks and pieces (insert,
+splice, leave_out), another wording of a text that is no number, or a sample less; of lines (repeat, drop,
+shuffle) and of ends (cut, behead), nothing but the same records in another order; of types, a number written
+as text, and in tables an answer that is a number or a list of right ones. Where a file has lawful and other
+changes at once ("mixed"), which of them moved the number is for a person to read.
 """
 
 from __future__ import annotations
@@ -26,6 +33,10 @@ GONE: Final = object()
 
 METRICS: Final = ("brier", "bias", "ece")
 """With the accuracy, what is compared: bias is the mean confidence less the accuracy."""
+_LOSSES: Final = frozenset({"loss", "PPL", "BPB"})
+"""Fields of losses, which have no upper end, although those of a file may all be below 1."""
+_ROUNDED: Final = 1e-6
+"""A number so little outside its range is read as its edge, in tables with a count of them."""
 LARGEST_POSITION: Final = 20
 """Whole numbers up to it may be positions or outcomes; among larger ones, as in percent, fractions may be."""
 _ANSWER_FIELDS: Final = frozenset({"gold", "prediction", "samples", "origin_prediction"})
@@ -213,6 +224,7 @@ def _is_in_range(change: Change) -> bool:
     if now is None or _number(change.was) is None:
         return False
     low = 0.0 if min(known) >= 0 else -math.inf
-    high = 0.0 if max(known) <= 0 else 1.0 if max(known) <= 1 else math.inf
+    is_share = 0 < max(known) <= 1 and _LOSSES.isdisjoint(change.path)
+    high = 0.0 if max(known) <= 0 else 1.0 if is_share else math.inf
     is_whole = all(map(float.is_integer, known)) and max(known) <= LARGEST_POSITION
-    return low <= now <= high and (now.is_integer() or not is_whole)
+    return low - _ROUNDED <= now <= high + _ROUNDED and (now.is_integer() or not is_whole)

@@ -76,6 +76,8 @@ def test_each_kind_of_value_is_exchanged() -> None:
         ("confidence", 0.25, True, False),
         ("choice_logprobs", -0.25, float("-inf"), True),
         ("choice_logprobs", -0.25, 0.5, False),
+        ("choice_logprobs", -0.25, 1e-9, True),
+        ("choice_logprobs", -0.25, 1e-5, False),
         ("target", 3, 4, True),
         ("target", 3, 0.5, False),
         ("gold", "4", 1, True),
@@ -99,6 +101,8 @@ def test_what_may_stand_in_a_field(field: str, was: object, now: object, *, lawf
 def test_the_range_of_a_field_is_that_of_all_its_values() -> None:
     assert is_lawful(Change((0, "loss"), 0.5, 1.5, others=[0.5, 2]))
     assert is_lawful(Change((0, "share"), 1, 0.5, others=[1, 0.25]))
+    assert is_lawful(Change((0, "label: A", "BPB"), 0.7, 2))
+    assert not is_lawful(Change((0, "label: A", "BPB"), 0.7, -1))
     assert is_lawful(Change((0, "percent"), 80, 2.5, others=[80, 100]))
 
 

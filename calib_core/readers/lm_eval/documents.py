@@ -383,6 +383,10 @@ def _fill_choices(
         firsts = [part[0] if part else None for part in resps]
         pairs = [optional_list(pair, f"resps.{at}.0") for at, pair in enumerate(firsts)]
         doc.loglikelihood_field = "resps"
+    for at, pair in enumerate(pairs):
+        if len(pair) > 2:
+            path = f"{doc.loglikelihood_field}.{at}"
+            raise BadValueError(path, "a log-likelihood and whether its text is the likeliest", pair)
     doc.loglikelihoods = [pair[0] if pair else None for pair in pairs]
     if requests and len(requests) != len(pairs):
         found = (

@@ -20,7 +20,7 @@ from calib_core.readers.table.columns import (
     LIST_COLUMNS,
     in_order_of_suffix,
 )
-from calib_core.readers.table.list_cells import combine_columns
+from calib_core.readers.table.list_cells import as_lists, combine_columns
 from calib_core.readers.table.names import (
     WORDS,
     meanings,
@@ -43,6 +43,7 @@ LABEL_KEYS: Final = ("label", "class", "choice", "option", "token", "answer", "t
 SCORE_KEYS: Final = ("score", "prob", "probability", "p", "confidence")
 """Keys of the objects in a list of choices with their probabilities, as classifiers write them; or, with an
 s, of the lists of both."""
+_SUM_OF_MASSES: Final = "rows that sum to less than 1: probabilities within a larger vocabulary"
 
 _WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
@@ -58,6 +59,8 @@ def list_columns(values: Mapping[str, pl.Series], read_as: Mapping[str, str]) ->
                 continue
             if name == "gold" or (fits(values[column], name) and not _is_empty(values[column])):
                 yield Candidate({column: name}, "said", "its name")
+            elif name == "choice_probs" and _are_masses(as_lists(values[column])[0]):
+                yield Candidate({column: CHOICE_MASSES}, "hinted", f"its name, and {_SUM_OF_MASSES}")
 
 
 def _is_list(raw: pl.Series) -> bool:
@@ -188,8 +191,7 @@ def _as_masses(
     is_possible = is_labelled and family.name == "choice_probs" and family.kind != "unnamed"
     if not (is_possible and _are_masses(combined)):
         return None
-    why = "their names, and rows that sum to less than 1: probabilities within a larger vocabulary"
-    return Candidate(dict.fromkeys(names, CHOICE_MASSES), "hinted", why)
+    return Candidate(dict.fromkeys(names, CHOICE_MASSES), "hinted", f"their names, and {_SUM_OF_MASSES}")
 
 
 def _families(name: str, answers: Collection[str]) -> Iterator[tuple[_Family, str]]:

@@ -716,11 +716,8 @@ class ColumnRoles:
 
     def unused_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the file of which nothing is read, not even a field inside."""
-        return tuple(
-            column
-            for column in columns
-            if not self.is_used(column) and not any(path.startswith(f"{column}.") for path in self.paths)
-        )
+        holders = {path[:end] for path in self.paths for end, sign in enumerate(path) if sign == "."}
+        return tuple(column for column in columns if not self.is_used(column) and column not in holders)
 
     def misnamed_notes(self, columns: Sequence[str]) -> tuple[str, ...]:
         """A sentence if columns are not read because of how they name a confidence or a person."""

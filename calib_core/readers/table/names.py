@@ -149,7 +149,16 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "option_logprobs",
         ),
         "choice_logits": ("choice_logits", "logits", "option_logits"),
-        "choice_probs": ("choice_probs", "probs", "probabilities", "softmax", "option_probs", "proba"),
+        "choice_probs": (
+            "choice_probs",
+            "probs",
+            "probabilities",
+            "softmax",
+            "option_probs",
+            "proba",
+            "choice_masses",
+            "masses",
+        ),
         "samples": (
             "samples",
             "generations",

@@ -517,7 +517,7 @@ def _join(readings: Sequence[Reading], *notes: str) -> Reading:
     refused = [reading.refusal for reading in readings if reading.refusal is not None]
     are_all_refused = len(refused) == len(readings)
     columns = tuple(dict.fromkeys(name for one in readings for name in one.columns))
-    used = {name for one in readings for name in one.columns if name not in one.unused_columns}
+    used = {name for one in readings for name in {*one.columns} - {*one.unused_columns}}
     return replace(
         readings[0],
         n_rows=sum(reading.n_rows for reading in readings),

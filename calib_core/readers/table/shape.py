@@ -15,7 +15,9 @@ import polars as pl
 
 from calib_core.advice import Advice, bracketed_option
 from calib_core.errors import Refused, shorten
+from calib_core.readers.table.columns import CONFIDENCE_SOURCES, role_of
 from calib_core.readers.table.json_reader import ABSENT, is_position, path_prefixes, value_at
+from calib_core.readers.table.names import meanings
 from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, series_from_values
 
 MAX_SYSTEMS: Final = 200
@@ -262,9 +264,9 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     """Return the rows that a value holds; None if it is not a table.
 
     A table is a list of objects, an object of at least two objects by id (the id becomes the field `id`, or
-    `key` if the rows have an `id`), an object with `columns` and `data`, an object with at least two lists of
-    equal length, whose single values hold for each row, or one of objects from row number to value, as pandas
-    writes a table.
+    `key` if the rows have an `id`) that are not tables of predictions themselves, an object with `columns`
+    and `data`, an object with at least two lists of equal length, whose single values hold for each row, or
+    one of objects from row number to value, as pandas writes a table.
 
     Examples
     --------
@@ -289,17 +291,29 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     parts = list(record.values())
     if any(isinstance(part, list) for part in parts):
         return _rows_of_lists(record)
-    if len(parts) < 2 or not _are_objects(parts) or not _share_keys(cast("list[JsonObject]", parts)):
-        return None
-    return _rows_of_objects(cast("dict[str, JsonObject]", record))
+    are_objects = len(parts) > 1 and _are_objects(parts)
+    return _rows_of_objects(cast("dict[str, JsonObject]", record)) if are_objects else None
+
+
+def _holds_predictions(record: JsonObject) -> bool:
+    """Return whether an object is a list of judged predictions, and beside it numbers at most: no row."""
+    lists = [cast("list[object]", part) for part in record.values() if isinstance(part, list)]
+    others = [part for part in record.values() if not isinstance(part, list | int | float)]
+    if len(lists) != 1 or others or not _are_objects(lists[0]):
+        return False
+    said = {role_of(name) for key in cast("JsonObject", lists[0][0]) for name, _ in meanings(key)}
+    return bool(said & {"gold", "correct"}) and bool(said & CONFIDENCE_SOURCES)
 
 
 def _are_objects(values: Sequence[object]) -> bool:
     return bool(values) and all(isinstance(part, dict) for part in values)
 
 
-def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...]:
-    """Return the rows that objects are by id; or of which each has the value of one column by row number."""
+def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...] | None:
+    """Return the rows that objects are by id, or of which each has the value of one column by row number."""
+    parts = [*objects.values()]
+    if not _share_keys(parts) or all(map(_holds_predictions, parts)):
+        return None
     numbers = next(iter(objects.values())).keys()
     if all(map(is_position, numbers)) and all(part.keys() == numbers for part in objects.values()):
         return tuple({name: part[number] for name, part in objects.items()} for number in numbers)

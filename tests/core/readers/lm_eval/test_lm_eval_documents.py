@@ -48,6 +48,7 @@ FIELDS_OF_CHOICES = {
     "doc_id": ({"a": 1}, float("nan"), True, 0.5),
     "filter": NO_TEXT,
     "resps.2": (1, "x", {"a": 1}),
+    "filtered_resps.2": ([-1.0, -2.0, False],),
 }
 FIELDS_OF_TEXTS = {
     "resps.0.1": NO_TEXT,

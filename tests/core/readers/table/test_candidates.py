@@ -327,6 +327,14 @@ def test_masses_of_letters_in_a_whole_vocabulary_are_asked() -> None:
     assert [(list(one.names), one.clarity) for one in masses] == [(["p_A", "p_B"], "hinted")]
 
 
+@pytest.mark.parametrize(
+    "values", [pl.Series([[0.001, 0.004], [0.002, 0.001]]), texts("[0.001, 0.004]", "[0.002, 0.001]")]
+)
+def test_a_list_of_such_masses_is_asked_too(values: pl.Series) -> None:
+    found = find_candidates({"option_probs": values}, {})
+    assert [(one.names, one.clarity) for one in found] == [({"option_probs": "choice_masses"}, "hinted")]
+
+
 def test_columns_of_lists_are_what_their_names_say() -> None:
     columns = {
         "responses": pl.Series([["6", "6"], ["1", "2"]]),

@@ -42,6 +42,16 @@ def test_a_name_that_says_neither_is_asked_about_as_both(probability: str, outco
     assert all(plan.unsaid for plan in asked(columns))
 
 
+def test_an_outcome_whose_name_says_what_is_wrong_is_never_read_as_right() -> None:
+    """Beside "risk", "is_hallucination" was once asked about as "correct": accuracy .21 for .79."""
+    assert readings({"risk": SHARES, "is_hallucination": FLAGS}) == [
+        ["confidence", "correct:not"],
+        ["confidence:inverted", "correct:not"],
+        ["event_prob", "event"],
+    ]
+    assert readings({"risk": SHARES, "is_correct": FLAGS})[0] == ["confidence", "correct"]
+
+
 @pytest.mark.parametrize("probability", ["prob_yes", "probability", "prob", "score"])
 def test_what_may_be_a_confidence_by_its_name_is_asked_about_in_each_direction(probability: str) -> None:
     assert readings({probability: SHARES, "outcome": FLAGS}) == [

@@ -178,6 +178,13 @@ def test_the_key_of_a_row_is_its_id(read_text: ReadText) -> None:
     assert run.rows["id"].to_list() == ["q0", "q1", "q2", "q3"]
 
 
+@pytest.mark.parametrize("beside", [{"question": "2 + 2?"}, {}])
+def test_objects_with_samples_of_one_question_are_rows(read_text: ReadText, beside: dict[str, str]) -> None:
+    row = {"samples": [{"text": "4", "logprob": -0.1}, {"text": "5", "logprob": -2}], **beside}
+    reading = read_text(json.dumps({"q0": row, "q1": row}))
+    assert (reading.proposed_rows, reading.n_rows) == ((), 2)
+
+
 def test_several_places_with_rows_are_asked_about(read_text: ReadText) -> None:
     value = {"dev": {"rows": ROWS[:2]}, "test": ROWS}
     unread = read_text(json.dumps(value))
@@ -260,6 +267,7 @@ RUNS = {"small-1.5": FLAT[None], "large": FLAT[None][1:]}
         ({name: {"n": len(rows), "samples": rows} for name, rows in TWO.items()}, "*.samples"),
         ({"by": {name: {"a": {"b": rows}} for name, rows in TWO.items()}, "version": 2}, "by.*.a.b"),
         ({"small-1.5": {"x": ROWS, "n": 1}, "large": {"x": ROWS[1:]}, "other": {"y": 1}}, "*.x"),
+        ({"small-1.5": {"samples": ROWS, "acc": 0.5}, "large": {"samples": ROWS[1:], "acc": 1}}, "*.samples"),
     ],
 )
 def test_a_star_reads_every_place_as_runs_of_its_own(
@@ -289,6 +297,7 @@ def test_a_star_means_the_same_on_the_command_line_and_in_python(call: Call, tmp
         (TWO, "*"),
         ({"results": TWO, "version": 2}, "results.*"),
         ({"small-1.5": {"x": ROWS, "n": 1}, "large": {"x": ROWS[1:]}, "other": {"y": 1}}, "*.x"),
+        ({"small-1.5": {"samples": ROWS, "acc": 0.5}, "large": {"samples": ROWS[1:], "acc": 1}}, "*.samples"),
     ],
 )
 def test_a_star_for_places_that_are_alike_is_proposed_first(
