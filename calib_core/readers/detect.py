@@ -99,6 +99,7 @@ _TITLES_BY_KEYS: Final[tuple[tuple[frozenset[str], str], ...]] = (
 _TABLE_COLUMNS: Final = frozenset({"confidence", "correct"})
 """Columns that only a table written for Calib has, whatever else it contains."""
 
+_BEGINNING_OF_OBJECT: Final = re.compile(r"^(?=\{)", re.MULTILINE)
 _YAML_LIST: Final = re.compile(rb"(?:#[^\n]*\n\s*)*(?:---\s+)?- [A-Za-z_]\w*:(?:\s|$)")
 """A list of objects in YAML, possibly below comments."""
 
@@ -337,6 +338,8 @@ def _json_head(content: Content, file: str) -> Head:
     lines = [line for _, line, _ in islice(numbered_lines(content), N_FIRST_OBJECTS)]
     objects = [_parse_object_line(line) for line in lines]
     if objects[0] is None and (len(lines) == 1 or not any(objects)):
+        if records := _indented_records(content):
+            return Head(file, content, "json list", records[:N_FIRST_OBJECTS], records)
         whole = _parse_whole_json(content, file)
         if isinstance(whole, dict):
             return Head(file, content, "json object", (cast("Mapping[str, object]", whole),))
@@ -351,6 +354,17 @@ def _parse_object_line(line: bytes) -> Mapping[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else None
+
+
+def _indented_records(content: Content) -> tuple[Mapping[str, object], ...]:
+    """Return the objects of a text with several, one after another, each over several lines; () for others.
+
+    Such an object begins with a brace at the beginning of a line, as no object inside one does.
+    """
+    parts = _BEGINNING_OF_OBJECT.split(content.read_all().decode("utf-8-sig"))
+    objects = [_parse_object_line(part.encode()) for part in parts if part.strip()]
+    known = tuple(part for part in objects if part)
+    return known if 1 < len(known) == len(objects) else ()
 
 
 def _parse_whole_json(content: Content, file: str) -> object:

@@ -34,7 +34,7 @@ from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOption
 from calib_core.readers.merged_runs import group_parts, merge_parts, tables_as_parts
 from calib_core.readers.table.candidates import ANSWER_AND_GOLD
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MAJORITY, role_of
-from calib_core.readers.table.names import meanings
+from calib_core.readers.table.names import name_within
 from calib_core.readers.table.one_column import SUPPORTING
 from calib_core.readers.table.plans import Plan, pattern_plans, plans, said_columns
 from calib_core.readers.table.rows import GOLD_COLUMNS, TRUTH_COLUMNS
@@ -52,7 +52,7 @@ from calib_core.results.evidence import (
 )
 from calib_core.results.judge_labels import has_judge
 from calib_core.results.score import score
-from calib_core.runs import RUN_COLUMNS, AnswerRun, Run, TokenRun, confidence_name
+from calib_core.runs import AnswerRun, Run, TokenRun, confidence_name
 from calib_core.values import Value
 from calib_core.wording import join_names, plural
 
@@ -1001,8 +1001,10 @@ def _other_ids(reading: Reading, columns: Mapping[str, str]) -> Iterator[dict[st
     if not repeated:
         return
     for column in reading.unique_within:
-        said = next((name for name, _ in meanings(column) if name in RUN_COLUMNS), "subject")
+        said = name_within(column)
         yield {**{other: name for other, name in columns.items() if name != said}, column: said}
+    if any(problem.count == reading.n_rows - 1 for problem in reading.problems):
+        yield {**columns, **dict.fromkeys(repeated, "")}  # all the same
     if _repeated_ids(reading):
         yield {**columns, **dict.fromkeys(repeated, "trial_of")}
     if repeated & columns.keys():

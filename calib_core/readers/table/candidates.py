@@ -38,7 +38,14 @@ from calib_core.readers.table.names import (
     name_words,
     spelling_rank,
 )
-from calib_core.readers.table.one_column import ANSWERS, NO_VALUES, as_confidence, is_untold, of_one_column
+from calib_core.readers.table.one_column import (
+    ANSWERS,
+    NO_VALUES,
+    RIGHT_VALUES,
+    as_confidence,
+    is_untold,
+    of_one_column,
+)
 
 MAX_ANSWERS: Final = 12
 """Limit on the columns that are compared with the right answers."""
@@ -97,7 +104,7 @@ def find_candidates(
         name
         for one in found
         for name in one.names
-        if role_of(one.name) == "correct" and one.clarity == "said"
+        if role_of(one.name) == "correct" and (one.clarity == "said" or _names_right_values(one.name))
     } | {column for column, name in read_as.items() if name == "correct"}
     has_distribution = any(name.startswith("choice_") for one in lists for name in one.names.values())
     golds = {column: "gold" for one in lists if one.name == "gold" for column in one.names}
@@ -111,6 +118,11 @@ def find_candidates(
     found = judge_candidates(found, single, read_as)
     found += event_candidates(found, single, read_as)
     return tuple(_compared(sorted(found, key=_likeliness), columns, read_as))
+
+
+def _names_right_values(name: str) -> bool:
+    """Return whether values that mean right say so themselves, whatever others there are."""
+    return not RIGHT_VALUES.isdisjoint(value.lower() for value in MappedName.parse(name).right_values)
 
 
 def _likeliness(one: Candidate) -> tuple[object, ...]:

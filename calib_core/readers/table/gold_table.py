@@ -236,6 +236,8 @@ def read_gold_table(
     column_by_name, notes = _answer_columns(
         frame.select(free), set(id_columns), mapped, may_be_true=may_be_true
     )
+    if (lists := column_by_name.get("gold")) and frame[lists].dtype.is_nested():
+        column_by_name["gold_all"] = column_by_name.pop("gold")
     label = column_by_name.get("gold", "")
     if not may_be_number and label in free and _are_zero_or_one(label, frame[label]):
         options = " or ".join(str(Advice(gold_columns={label: name})) for name in ("gold", "correct"))
@@ -288,7 +290,8 @@ def _answer_columns(
     if outcome in free.columns:
         return {**found, outcome: outcome}, ()
     label = found.get("gold", "")
-    if not may_be_true and label in free.columns and _says_true_or_false(label, free[label]):
+    is_single = label in free.columns and not free[label].dtype.is_nested()
+    if not may_be_true and is_single and _says_true_or_false(label, free[label]):
         del found["gold"]
         note = f"correct is {shorten(label, 40)!r}, whose values are True and False."
         return {**found, outcome: label}, (note,)
@@ -301,8 +304,8 @@ def _answer_columns(
 
 
 def _says_right_answer(column: str) -> bool:
-    """Return whether a name says that a column holds right answers, and nothing else."""
-    return meanings(column) == (Meaning("gold", "said"),)
+    """Return whether a name says that a column holds right answers, and nothing else; here, answers do."""
+    return meanings(column) == (Meaning("gold", "said"),) or normalise_name(column) == "answers"
 
 
 def _needed_columns_advice() -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from calib_core.readers.format import Clarity
-from calib_core.runs import confidence_name
+from calib_core.runs import RUN_COLUMNS, confidence_name
 
 SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
     {
@@ -67,6 +67,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "msp",
             "y_prob",
             "y_score",
+            "y_proba",
+            "predict_proba",
             "p_ik",
         ),
         "event_prob": ("event_prob", "event_probability", "prob_event", "p_event", "probability_of_event"),
@@ -158,6 +160,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "proba",
             "choice_masses",
             "masses",
+            "y_proba",
+            "predict_proba",
         ),
         "samples": (
             "samples",
@@ -292,6 +296,8 @@ UNANSWERED: Final = _words(
     "skip skipped answer answered unanswered unparsed unparseable empty timeout"
 )
 """Words of columns that tell whether there is an answer at all."""
+JUDGED_BY: Final = _words("filter judge grader scorer metric")
+"""Words of columns that tell by what the answer of a row was judged: several rows have the same answer."""
 RIGHTS: Final = _words("correct right true richtig richtige")
 _PERCENT: Final = _words("percent percentage pct")
 _SCALE_FROM_ZERO: Final = re.compile(
@@ -455,6 +461,19 @@ def named_top(column: str) -> int | None:
     if scale := _SCALE_FROM_ZERO.search(column.lower()):
         return int(scale[1])
     return 100 if "%" in column or _PERCENT.intersection(name_words(column)) else None
+
+
+def name_within(column: str) -> str:
+    """Return what a column is read as within whose values no id repeats.
+
+    Examples
+    --------
+    >>> name_within("llm"), name_within("lm_eval_filter"), name_within("fold")
+    ('model', 'model', 'subject')
+    """
+    if JUDGED_BY.intersection(name_words(column)):
+        return "model"  # in one run, each answer would count once for each of them
+    return next((name for name, _ in meanings(column) if name in RUN_COLUMNS), "subject")
 
 
 def says_who_labels(column: str) -> Literal["judge", "human"] | None:

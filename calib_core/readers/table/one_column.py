@@ -32,13 +32,15 @@ from calib_core.readers.table.names import (
     named_top,
     spelling_rank,
 )
-from calib_core.runs import INFO_COLUMNS
+from calib_core.runs import INFO_COLUMNS, RUN_COLUMNS
 from calib_core.wording import join_names
 
 MAX_SUBJECTS: Final = 50
 """Largest number of values of a column that is taken for subjects."""
 EXACT_TOPS: Final = (3, 5)
 """Tops of scales from 1 whose steps, counted from 0 to 1, are short decimals; the other tops give none."""
+MAX_OTHER_GRADES: Final = 3
+"""Values beside right and wrong up to which a column is taken for that of a judge."""
 RIGHT_VALUES: Final = frozenset(
     ["correct", "right", "accurate", "factual", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"]
 )
@@ -195,8 +197,8 @@ def as_outcome(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candid
     said : iterable of Meaning
         What its name says.
     """
-    if GRADING.intersection(name_words(column.name)) and {"A"} < {*column.present} <= {"A", "B", "C"}:
-        yield from _as_letter_grades(column)
+    if grades := [*_as_letter_grades(column), *_as_grades_with_others(column)]:
+        yield from grades
         return
     meaning = next((one for one in said if role_of(one.name) == "correct"), None)
     missing = tuple(sorted({text for text in column.present if text.lower() in UNJUDGED_VALUES}))
@@ -236,9 +238,26 @@ def as_outcome(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candid
             yield Candidate({column.name: name}, "hinted" if meaning else "possible", why, missing)
 
 
+def _as_grades_with_others(column: ColumnValues) -> Iterator[Candidate]:
+    """Yield grades among which are others than right, wrong and not judged, in both readings of these."""
+    values = sorted({*column.present})
+    right = [text for text in values if text.lower() in RIGHT_VALUES]
+    known = RIGHT_VALUES | WRONG_VALUES | UNJUDGED_VALUES
+    others = tuple(text for text in values if text.lower() not in known)
+    n_wrong = sum(text.lower() in WRONG_VALUES for text in values)
+    if right and n_wrong and 0 < len(others) <= MAX_OTHER_GRADES:
+        listed = join_names([repr(shorten(text, 20)) for text in others])
+        why = f"its values right and wrong, and besides {listed}: wrong, or left out as missing"
+        unjudged = tuple(text for text in values if text.lower() in UNJUDGED_VALUES - set(UNJUDGED_WORDS))
+        for missing in ((*unjudged, *others), unjudged):
+            yield Candidate({column.name: f"correct:{'|'.join(right)}"}, "hinted", why, missing)
+
+
 def _as_letter_grades(column: ColumnValues) -> Iterator[Candidate]:
     """Yield grades as SimpleQA's judge gives them, in both readings of what was not attempted."""
     letters = sorted({*column.present})
+    if not (GRADING.intersection(name_words(column.name)) and {"A"} < {*letters} <= {"A", "B", "C"}):
+        return
     why = f"its name and the letters {join_names(letters)}; in SimpleQA, A is right and B is wrong"
     if "C" in letters:
         how = worded(f"left out with {Advice(missing=('C',))}", on_page="left out as missing")
@@ -280,7 +299,9 @@ def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Ca
         elif name == "subject":
             yield from _as_subject(column)
         elif name in SUPPORTING and not column.are_shares and fits(column.raw, name):
-            yield Candidate({column.name: name}, "said", "its name")
+            is_unique = 1 < len(set(column.present)) == len(column.present)
+            if not (is_unique and name in RUN_COLUMNS):  # or each row would be a run
+                yield Candidate({column.name: name}, "said", "its name")
 
 
 def _as_id(column: ColumnValues) -> Iterator[Candidate]:

@@ -72,7 +72,7 @@ from calib_core.readers.table.json_reader import (
     value_at,
 )
 from calib_core.readers.table.list_cells import combine_columns
-from calib_core.readers.table.names import meanings, spelling_rank
+from calib_core.readers.table.names import meanings, name_within, spelling_rank
 from calib_core.readers.table.one_column import NO_VALUES, WRONG_VALUES
 from calib_core.readers.table.plans import unique_within
 from calib_core.readers.table.raw import (
@@ -678,7 +678,7 @@ def _repeats_note(
             ids, *values = first_values(head, dialect, [column, *others], N_FIRST_ROWS)
             within = unique_within(ids, pl.DataFrame(dict(zip(others, values, strict=True))))
             once = f", once for each value of {within[0]!r}" if within else ""
-            apart = Advice(columns={column: "id", within[0]: "subject"}) if within else ""
+            apart = Advice(columns={column: "id", within[0]: name_within(within[0])}) if within else ""
             return (
                 f"Values of column {column!r} occur in several rows{once}. If such rows ask the same "
                 "question, they are not independent: count them together with "

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from calib_core import readers
+from calib_core.errors import Refused
 from calib_core.readers.format import Reading, ReadOptions
 from calib_core.results.files import check_file, usable_runs
 from calib_core.runs import AnswerRun
@@ -413,3 +414,87 @@ def test_what_lacks_beside_a_confidence_is_what_is_right(tmp_path: Path) -> None
     path = write_table(tmp_path / "quiz.csv", ("logprob", "text"), [(-sure, "x") for sure in SURE])
     (unused,) = tried_report(path).columns_not_used
     assert unused.why.endswith("it is the confidence, but no column says what is right")
+
+
+def test_objects_over_several_lines_one_after_another(tmp_path: Path) -> None:
+    """As `jq .` prints JSON lines."""
+    rows = [
+        {"confidence": sure, "correct": right, "meta": {"at": 1}}
+        for sure, right in zip(SURE, NINE_OF_TWELVE, strict=True)
+    ]
+    path = tmp_path / "quiz.json"
+    path.write_text("\n".join(json.dumps(row, indent=2) for row in rows))
+    assert figures(load_run(readers.read(path)), "given")[:2] == (12, 0.75)
+    path.write_text(path.read_text()[:-3])
+    with pytest.raises(Refused, match="may be half written"):
+        readers.read(path)
+
+
+def test_what_judged_the_same_answers_makes_runs(tmp_path: Path) -> None:
+    rows = [
+        (f"q{at}", by, SURE[at], int((right and by == "flexible") or at % 2))
+        for at, right in enumerate(NINE_OF_TWELVE)
+        for by in ("strict", "flexible")
+    ]
+    path = write_table(tmp_path / "quiz.csv", ("doc_id", "filter", "confidence", "exact_match"), rows)
+    report = tried_report(path)
+    assert report.proposal is not None
+    assert report.proposal.mapping["filter"] == "model"
+    assert report.proposal.outcome.endswith("in the first of 2 runs")
+    (run,) = report.runs
+    assert "If not: --map doc_id=id --map filter=model" in run.run.row_counts.notes[0]
+
+
+def test_an_id_that_is_the_same_in_all_rows_is_none(tmp_path: Path) -> None:
+    rows = [("batch-7", sure, int(right)) for sure, right in zip(SURE, NINE_OF_TWELVE, strict=True)]
+    path = write_table(tmp_path / "quiz.csv", ("id", "confidence", "correct"), rows)
+    assert proposed_mapping(path) == {"id": ""}
+    rows[3:6] = [(f"q{at % 2}", *row[1:]) for at, row in enumerate(rows[3:6])]
+    assert proposed_mapping(write_table(path, ("id", "confidence", "correct"), rows)) == {"id": "trial_of"}
+
+
+def test_a_task_of_each_row_is_no_data_set(tmp_path: Path) -> None:
+    for n_tasks, is_data in ((12, False), (3, True)):
+        rows = [
+            (f"t{at % n_tasks}", sure, int(right))
+            for at, (sure, right) in enumerate(zip(SURE, NINE_OF_TWELVE, strict=True))
+        ]
+        path = write_table(tmp_path / "quiz.csv", ("task", "confidence", "passed"), rows)
+        assert ("task" in proposed_mapping(path)) == is_data
+
+
+def test_grades_beside_right_and_wrong_are_asked_in_both_readings(tmp_path: Path) -> None:
+    grades = [
+        "correct" if right else ("incorrect", "idk", "abstain")[at // 4]
+        for at, right in enumerate(NINE_OF_TWELVE)
+    ]
+    rows = list(zip(grades, SURE, strict=True))
+    path = write_table(tmp_path / "quiz.csv", ("label", "confidence"), rows)
+    proposal = tried_report(path).proposal
+    assert proposal is not None
+    assert proposal.unsaid
+    found = {one.missing: one.outcome.partition(",")[0] for one in proposal.readings}
+    assert found == {
+        ("abstain", "idk"): "accuracy 0.9000 (9 of 10)",
+        ("abstain",): "accuracy 0.8182 (9 of 11)",
+    }
+    others = ("maybe", "partly", "no idea", "skip")
+    rows = [*((other, 0.5) for other in others), *rows]
+    assert tried_report(write_table(path, ("label", "confidence"), rows)).proposal is None
+
+
+@pytest.mark.parametrize("name", ["answers", "gold"])
+def test_a_table_of_right_answers_may_list_several(tmp_path: Path, name: str) -> None:
+    said = [CITIES[(at + (not right)) % 3] for at, right in enumerate(NINE_OF_TWELVE)]
+    rows = [{"id": at, "prediction": text, "confidence": SURE[at]} for at, text in enumerate(said)]
+    key = [{"id": at, name: [CITIES[at % 3], "the same"]} for at in range(12)]
+    reading = readers.read(
+        write_lines(tmp_path / "quiz.jsonl", rows), gold=write_lines(tmp_path / "key.jsonl", key)
+    )
+    assert figures(load_run(reading), "given")[:2] == (12, 0.75)
+
+
+def test_the_distribution_of_predict_proba_is_one_whatever_it_is_called(tmp_path: Path) -> None:
+    rows = [(at % 2, json.dumps([0.7, 0.3] if at % 4 else [0.2, 0.8])) for at in range(12)]
+    path = write_table(tmp_path / "quiz.csv", ("y_true", "y_proba"), rows)
+    assert proposed_mapping(path) == {"y_true": "gold", "y_proba": "choice_probs"}
