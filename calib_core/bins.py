@@ -574,6 +574,19 @@ def segment_starts(*keys: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(is_start)
 
 
+def _sum_segments(start: NDArray[np.intp], size: int, terms: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
+    """The sum of each segment, of terms that are made for a few whole segments at a time."""
+    if size <= _CHUNK_PAIRS:
+        return np.add.reduceat(terms(slice(0, size)), start)
+    ends, sums, first = np.append(start[1:], size), list[NDArray[Any]](), 0
+    while first < start.size:
+        after = max(first + 1, int(np.searchsorted(ends, start[first] + _CHUNK_PAIRS, side="right")))
+        part = slice(start[first], ends[after - 1])
+        sums.append(np.add.reduceat(terms(part), start[first:after] - start[first]))
+        first = after
+    return np.concatenate(sums)
+
+
 def _aggregate_distinct(distinct: DistinctConfidences) -> DistinctConfidences:
     """The same pairs with one entry per (group, itemsize, value), sorted and read-only."""
     order = np.argsort(distinct.value, kind="stable")
@@ -777,10 +790,11 @@ def bins_from_distinct(
     # Where each distinct confidence is a bin, nothing is added up, and nothing copied.
     has_one_each = scheme.binning == "natural" and bool(key.size) and key[-1] == key.size - 1
     start: Any = slice(None) if has_one_each else segment_starts(key)
+    index: Any = bin_index[start]
 
-    def add(values: NDArray[Any]) -> NDArray[Any]:
+    def add(terms: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
         """Pairwise summation: a million floats are exact to 1e-12."""
-        return values if has_one_each else np.add.reduceat(values, start)
+        return terms(slice(None)) if has_one_each else _sum_segments(start, key.size, terms)
 
     def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if has_one_each:
@@ -790,15 +804,17 @@ def bins_from_distinct(
     return Binned(
         scheme=scheme,
         group=group[start],
-        index=bin_index[start] if has_one_each else bin_index[start].astype(np.intp),
-        count=add(count),
-        correct=add(correct),
-        confidence=add(value if bool((count == 1).all()) else value * count),
-        sum_products=lambda: add(value * correct),
-        sum_squares=lambda: add(value * value * count),
+        index=index if has_one_each else index.astype(np.intp),
+        count=add(lambda part: count[part]),
+        correct=add(lambda part: correct[part]),
+        confidence=value
+        if has_one_each and bool((count == 1).all())
+        else add(lambda part: value[part] * count[part]),
+        sum_products=lambda: add(lambda part: value[part] * correct[part]),
+        sum_squares=lambda: add(lambda part: value[part] * value[part] * count[part]),
         find_limits=None if equal_width else find_limits,
-        pairs=None if pairs is None else add(pairs),
-        squared_weight=None if squared_weight is None else add(squared_weight),
+        pairs=None if pairs is None else add(lambda part: pairs[part]),
+        squared_weight=None if squared_weight is None else add(lambda part: squared_weight[part]),
     )
 
 

@@ -33,9 +33,12 @@ RUN_COLUMNS: Final = ("model", "dataset", "shots", "checkpoint")
 INFO_COLUMNS: Final = (*RUN_COLUMNS, "params_b", "tuning", "temperature", "tokens_seen", "choices_are")
 """Columns that describe the run rather than the row."""
 
+ROW_DTYPE: Final = pl.Int32()
+"""Of record numbers: the eight bytes that counting takes elsewhere are felt in runs of millions of rows."""
+
 ANSWER_SCHEMA: Final[Mapping[str, pl.DataType]] = MappingProxyType(
     {
-        "row": pl.Int32(),
+        "row": ROW_DTYPE,
         "id": pl.String(),
         "trial_of": pl.String(),
         "subject": pl.String(),

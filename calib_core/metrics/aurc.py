@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def risk_coverage_area(n_answered: Counts, n_correct: Counts) -> float:
     return float(_wrong_shares(n_answered, n_correct, 0).sum()) / n_answered[-1].item()
 
 
-def _wrong_shares(n_answered: Counts, n_correct: Counts, n_before: float) -> NDArray[np.float64]:
+def _wrong_shares(n_answered: Counts, n_correct: Counts, n_before: float) -> NDArray[Any]:
     """The share wrong at each step, times the rows that it adds to the number before the first."""
     return (1 - n_correct / n_answered) * np.diff(n_answered, prepend=n_before)
 
@@ -52,7 +52,7 @@ def aurc(sums: Sums, _scheme: Scheme) -> float | None:
     count, correct = levels.count[::-1], levels.correct[::-1]
     answered, right, n_answered = running_sum(), running_sum(), 0
 
-    def wrong_shares(part: slice) -> NDArray[np.float64]:
+    def wrong_shares(part: slice) -> NDArray[Any]:
         nonlocal n_answered
         up_to = answered(count[part])
         shares = _wrong_shares(up_to, right(correct[part]), n_answered)

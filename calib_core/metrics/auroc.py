@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calib_core.bins import Counts, Sums, pairwise_sum, running_sum
+from calib_core.bins import Sums, pairwise_sum, running_sum
 from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.metrics.metric import EventWords, Metric
 
@@ -19,7 +20,7 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     """
     levels = sums.natural_bins()
 
-    def wrong(part: slice) -> Counts:
+    def wrong(part: slice) -> NDArray[Any]:
         return levels.count[part] - levels.correct[part]
 
     n_correct, n_wrong = levels.correct.sum().item(), pairwise_sum(levels.n_bins, wrong)
@@ -29,7 +30,7 @@ def auroc(sums: Sums, _scheme: Scheme) -> float | None:
     # answer, 2 · (wrong ones below it) + (wrong ones beside it).
     up_to = running_sum()
 
-    def doubled(part: slice) -> Counts:
+    def doubled(part: slice) -> NDArray[Any]:
         beside = wrong(part)
         return (2 * (up_to(beside) - beside) + beside) * levels.correct[part]
 

@@ -115,7 +115,8 @@ def decompose_brier(confidence: NDArray[np.float64], count: Counts, correct: Cou
     start, of_block = _recalibrated_blocks(count, correct)
 
     def recalibrated(part: slice) -> NDArray[np.float64]:
-        return of_block[np.searchsorted(start, np.arange(part.start, part.stop), side="right") - 1]
+        at = np.arange(int(part.start), int(part.stop))
+        return of_block[np.searchsorted(start, at, side="right") - 1]
 
     def variance(part: slice) -> NDArray[np.float64]:
         return count[part] * (recalibrated(part) - accuracy) ** 2

@@ -153,25 +153,29 @@ class NullSampler:
             N_CLASS_DRAWS,
         )
         if self._by_class is not None:
-            is_listed = beyond < 0
-            class_index = np.where(is_listed, scanned.class_index[entry], -1)
-            cell = np.where(is_listed, positions.entry_cell[entry], 0)
-            row, drawn = np.nonzero(~is_listed)
-            if row.size:
-                class_index[row, drawn] = _draw_unlisted_class(scanned, row, beyond[row, drawn])
-            key = (np.arange(N_CLASS_DRAWS) * self._classes + class_index) * GRID_CELLS + cell
-            self._by_class.add(key.ravel())
+            beyond, entry = beyond.ravel(), entry.ravel()
+            key, cell = scanned.class_index[entry], positions.entry_cell[entry]
+            unlisted = np.flatnonzero(beyond >= 0)
+            if unlisted.size:
+                key[unlisted] = _draw_unlisted_class(scanned, unlisted // N_CLASS_DRAWS, beyond[unlisted])
+                cell[unlisted] = 0
+            by_draw = key.reshape(-1, N_CLASS_DRAWS)
+            by_draw += np.arange(N_CLASS_DRAWS) * self._classes
+            key *= GRID_CELLS
+            key += cell
+            self._by_class.add(key)
 
     def result(self) -> NullDraws:
         """The outcomes drawn so far."""
         by_class = None
         if self._by_class is not None:
             key, count, _ = self._by_class.sums()
-            by_class = np.empty((key.size, 4), np.int32)
+            columns = np.empty((4, key.size), np.int32)
             draw_and_class, draw = key // GRID_CELLS, key // (GRID_CELLS * self._classes)
-            by_class[:, 0], by_class[:, 1] = draw, draw_and_class - draw * self._classes
-            by_class[:, 2] = key - draw_and_class * GRID_CELLS
-            by_class[:, 3] = count
+            columns[0], columns[1] = draw, draw_and_class - draw * self._classes
+            columns[2] = key - draw_and_class * GRID_CELLS
+            columns[3] = count
+            by_class = np.ascontiguousarray(columns.T)
         top_label, all_labels = (np.ascontiguousarray(of.T) for of in (self._top_label, self._all_labels))
         return NullDraws(self._seed, top_label, all_labels, by_class)
 

@@ -28,7 +28,7 @@ from calib_core.readers.table.gold_table import (
 )
 from calib_core.readers.table.names import SPELLINGS, normalise_name
 from calib_core.readers.table.raw import ReadProgress
-from calib_core.runs import ANSWER_SCHEMA, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo, is_missing
+from calib_core.runs import ANSWER_SCHEMA, ROW_DTYPE, RUN_COLUMNS, AnswerRun, RowCounts, RunInfo, is_missing
 
 NAMING_COLUMNS: Final = ("id", "subject", *RUN_COLUMNS)
 """Columns that say which question of which run is meant; of `id` every row needs one."""
@@ -98,7 +98,7 @@ def read(head: Head, options: ReadOptions, progress: ReadProgress) -> Reading:
             for name, column in column_of.items()
         ]
     ).with_row_index("row", 1)
-    rows = _complete(rows.with_columns(pl.col("row").cast(ANSWER_SCHEMA["row"])))
+    rows = _complete(rows.with_columns(pl.col("row").cast(ROW_DTYPE)))
     rows = rows.filter(~pl.all_horizontal(pl.col(name).is_null() for name in column_of))
     if rows["id"].has_nulls():
         number = rows.filter(pl.col("id").is_null())["row"][0]

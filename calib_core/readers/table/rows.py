@@ -49,7 +49,7 @@ from calib_core.readers.table.columns import (
     ColumnRoles,
 )
 from calib_core.readers.table.raw import Slice
-from calib_core.runs import ANSWER_SCHEMA, MAX_NAMED_CONFIDENCES, RUN_COLUMNS, is_missing, schema_name
+from calib_core.runs import MAX_NAMED_CONFIDENCES, ROW_DTYPE, RUN_COLUMNS, is_missing, schema_name
 from calib_core.wording import join_names, plural
 
 PARALLEL_LISTS: Final = (
@@ -469,7 +469,7 @@ class RowCollector:
 
         Can be called only once, as it releases the values: a large file would otherwise take memory twice.
         """
-        columns = [pl.int_range(1, self.n_rows + 1, dtype=ANSWER_SCHEMA["row"], eager=True).alias("row")]
+        columns = [pl.int_range(1, self.n_rows + 1, dtype=ROW_DTYPE, eager=True).alias("row")]
         for name in dict.fromkeys((*COLUMN_JUDGES, *self._value_parts)):
             if name in self._value_parts and self.source_columns[name] not in self.left_out:
                 self._pad(name, self.n_rows, self._value_parts[name][0].dtype)
