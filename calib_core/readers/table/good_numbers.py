@@ -15,7 +15,7 @@ from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
 from calib_core.readers.table.cells import no_positions
 from calib_core.readers.table.columns import COLUMN_JUDGES
 from calib_core.readers.table.run_split import Origin, RowJudgement, split_into_runs
-from calib_core.runs import RunInfo
+from calib_core.runs import ROW_DTYPE, RunInfo
 
 _CONFIDENCES: Final = frozenset({"confidence", "event_prob"})
 _OUTCOMES: Final = frozenset({"correct", "event"})
@@ -45,7 +45,7 @@ def read_good_numbers(frame: pl.DataFrame, file: str, format_id: str, options: R
     if any(column.faults or column.clipped_positions.size for column in judged.values()):
         return None
     rows = pl.DataFrame([judged[name].values.alias(name) for name in COLUMN_JUDGES if name in judged])
-    rows = rows.select(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("row"), pl.all())
+    rows = rows.select(pl.int_range(1, pl.len() + 1, dtype=ROW_DTYPE).alias("row"), pl.all())
     none = np.zeros(frame.height, np.bool_)
     runs, notes = split_into_runs(
         rows, RowJudgement(none, none, {}, no_positions(), {}), Origin(file, format_id, RunInfo())

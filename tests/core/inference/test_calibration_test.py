@@ -213,7 +213,7 @@ def test_confidences_are_grouped_by_what_they_tell() -> None:
 
 def zigzag_by_twentieths(n_each: int, size: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Two confidences within each twentieth from .1 to .9, right a `size` too often and too rarely."""
-    confidence = np.round(0.1 + 0.01 * np.arange(80), 2)
+    confidence = np.arange(10, 90) / 100
     right = np.rint(n_each * (confidence + size * np.where(np.arange(80) % 2, 1, -1))).astype(int)
     return np.repeat(confidence, n_each), (np.arange(n_each) < right[:, None]).ravel()
 

@@ -132,7 +132,7 @@ def borrowed(name: str, held: set[str]) -> pl.Series:
     numbers = np.arange(100).view(Owned)
     held.add(name)
     weakref.finalize(numbers, held.remove, name)
-    buffers = [None, pa.py_buffer(numbers)]
+    buffers = [None, pa.py_buffer(numbers.data)]
     return pl.Series(name, pl.from_arrow(pa.Array.from_buffers(pa.int64(), len(numbers), buffers)))
 
 

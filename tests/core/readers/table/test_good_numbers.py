@@ -15,6 +15,7 @@ from calib_core.readers.content import Content
 from calib_core.readers.format import AS_IT_LIES, Head
 from calib_core.readers.table.good_numbers import read_good_numbers
 from calib_core.readers.table.raw import ignore_progress
+from calib_core.runs import AnswerRun
 
 COLUMNS = {
     "confidence": [0.9, 0.0, 1.0, None, 0.25],
@@ -38,7 +39,7 @@ def as_table(frame: pl.DataFrame) -> Reading:
 def fields_of(reading: Reading) -> dict[str, Any]:
     """The fields by name, with runs and their rows' types as they compare."""
     found = {field.name: getattr(reading, field.name) for field in fields(reading)}
-    return {**found, "schemas": [run.rows.schema for run in reading.good_runs]}
+    return {**found, "schemas": [run.rows.schema for run in reading.good_runs if isinstance(run, AnswerRun)]}
 
 
 @pytest.mark.parametrize("names", SOME, ids="-".join)
@@ -80,5 +81,6 @@ def test_another_table_is_left_to_its_reader(frame: pl.DataFrame, options: ReadO
 
 def test_the_data_set_is_named_and_a_run_is_called_as_its_table() -> None:
     (run,) = read_values(GOOD, file="quiz.parquet", options=ReadOptions(dataset="MMLU")).good_runs
+    assert isinstance(run, AnswerRun)
     assert (run.info.dataset, run.label) == ("MMLU", "quiz · MMLU")
     assert np.array_equal(run.rows["row"].to_numpy(), [1, 2])
