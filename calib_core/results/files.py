@@ -278,6 +278,8 @@ class Proposal:
         How often its outcome differs from that of the likeliest reading; "" where it does not.
     alternatives : tuple of Proposal
         Other readings that were tried and may be meant as well, so that a person has to choose.
+    pairs_hash : int
+        Of the confidences and outcomes of all runs: the same where another reading comes to the same.
     """
 
     mapping: Mapping[str, str]
@@ -292,6 +294,7 @@ class Proposal:
     missing: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
     difference: str = ""
+    pairs_hash: int = field(default=0, compare=False)
 
     @property
     def readings(self) -> tuple[Proposal, ...]:
@@ -910,7 +913,7 @@ def _merit(one: Proposal) -> tuple[float, ...]:
 
 
 def _comes_to(one: Proposal) -> tuple[object, ...]:
-    return one.outcome, one.n_bad_rows, one.figures.auroc
+    return one.outcome, one.n_bad_rows, one.figures.auroc, one.pairs_hash
 
 
 def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | None:
@@ -947,12 +950,15 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
     def read(columns: Mapping[str, str]) -> Reading:
         return read_again(ReadOptions(columns, wide=wide, missing=plan.missing, finds_candidates=False))
 
-    try:
+    def read_with_ids(columns: dict[str, str]) -> tuple[Reading, dict[str, str]]:
         reading = read(columns)
         for other in _other_ids(reading, columns):
             if (again := read(other)).n_bad_rows < reading.n_bad_rows:
-                reading, columns = again, other
-                break
+                return again, other
+        return reading, columns
+
+    try:
+        reading, columns = read_with_ids(columns)
         report = check_file(reading)
         unfit = {
             cell.column
@@ -964,7 +970,8 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
         if unfit & columns.keys() and (
             kept := {column: name for column, name in columns.items() if column not in unfit}
         ):
-            without = check_file(fitting := read(kept))
+            fitting, kept = read_with_ids(kept)
+            without = check_file(fitting)
             if without.n_bad_rows < report.n_bad_rows and without.status != "refused":
                 reading, report, columns = fitting, without, kept
     except Refused:
@@ -981,7 +988,15 @@ def _try(plan: Plan, wide: Mapping[str, str], read_again: ReadAgain) -> Proposal
         float(np.mean(agreements)) if agreements else 0.0,
         missing=plan.missing,
         unsaid=plan.unsaid or _doubts(report),
+        pairs_hash=_pairs_hash(report),
     )
+
+
+def _pairs_hash(report: FileReport) -> int:
+    """Hash what the first method makes of each run; equal figures of the first run may be chance."""
+    firsts = (next(iter(run.survey.usable.values()), None) for run in report.runs)
+    pairs = (one.pairs for one in firsts if isinstance(one, AnswerEvidence))
+    return hash(tuple(values.tobytes() for one in pairs for values in (one.confidence, one.correct)))
 
 
 def _doubts(report: FileReport) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from calib_core.readers.format import Candidate
 from calib_core.readers.table.column_values import ColumnValues
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName, role_of
 from calib_core.readers.table.names import NEUTRAL, NO_SHARE, OF_ONE_CLASS, WORDS, Meaning, name_words
-from calib_core.readers.table.one_column import as_outcome
+from calib_core.readers.table.one_column import UNJUDGED_VALUES, as_outcome
 from calib_core.readers.table.plans import is_judged
 
 PROBABILITY_WORDS: Final = OF_ONE_CLASS | {"likelihood", "forecast", "forecasts", "forecasted"}
@@ -53,11 +53,7 @@ def event_candidates(
     if is_complete or {"event", "event_prob", "judge", "human", "prediction"} & {role for _, role in clarity}:
         return
     outcomes = _outcomes(clarity, columns)
-    said_outcomes = {
-        next(iter(one.names)): one.name
-        for one in found
-        if one.clarity == "said" and role_of(one.name) == "correct"
-    }
+    directions = [one for one in found if role_of(one.name) == "correct"]
     for column in columns:
         words = frozenset(name_words(column.name))
         is_other = {role for name, role in clarity if name == column.name} & _OTHER_PROBABILITIES
@@ -71,8 +67,11 @@ def event_candidates(
                 is_unasked = (column.name, "p_true") not in clarity
                 is_unasked &= clarity.get((column.name, "confidence")) == "possible"
                 is_outcome = is_unasked and (outcome.name, "correct") in clarity
-                right = said_outcomes.get(outcome.name, "")
-                yield from _readings(column, outcome, words, right, as_answers=is_outcome)
+                clear = ("said", "possible") if "risk" in words else ("said",)
+                rights = [
+                    one.name for one in directions if outcome.name in one.names and one.clarity in clear
+                ]
+                yield from _readings(column, outcome, words, rights, as_answers=is_outcome)
 
 
 def _share_topic(ours: Collection[str], theirs: Collection[str]) -> bool:
@@ -85,19 +84,26 @@ def _share_topic(ours: Collection[str], theirs: Collection[str]) -> bool:
 
 
 def _readings(
-    column: ColumnValues, outcome: ColumnValues, words: frozenset[str], said: str, *, as_answers: bool
+    column: ColumnValues,
+    outcome: ColumnValues,
+    words: frozenset[str],
+    rights: Sequence[str],
+    *,
+    as_answers: bool,
 ) -> Iterator[Candidate]:
     """Yield how two columns may be read together: as of an event and, where nothing else asks, an answer.
 
-    `said` is the outcome that a column's name says it is; "" where it says none. A number beside one that is
-    turned round may be the probability of being right, or of being wrong.
+    `rights` are the directions of the outcome: what its name says, or both where it says nothing; () where it
+    hints at one. A number beside one that is turned round, or a risk, may be the probability of being right,
+    or of being wrong.
     """
     events = list(_as_events(outcome, words))
     if as_answers and len(events) == 1:
-        right = said or events[0].name.replace("event", "correct", 1)
         why = "they may be a confidence and whether the answer is right"
-        for sure in ("confidence", "confidence:inverted")[: 2 if MappedName.parse(right).is_inverted else 1]:
-            yield Candidate({column.name: sure, outcome.name: right}, "hinted", why, events[0].missing)
+        for right in rights or [events[0].name.replace("event", "correct", 1)]:
+            may_be_of_wrong = "risk" in words or MappedName.parse(right).is_inverted
+            for sure in ("confidence", "confidence:inverted")[: 2 if may_be_of_wrong else 1]:
+                yield Candidate({column.name: sure, outcome.name: right}, "hinted", why, events[0].missing)
     for one in events:
         value = one.name.partition(":")[2]
         event = f"that {outcome.name!r} is {value!r}" if value else "of an event"
@@ -116,7 +122,8 @@ def _clarity_of_roles(found: Sequence[Candidate], read_as: Mapping[str, str]) ->
 
 def _outcomes(clarity: Mapping[tuple[str, str], str], columns: Sequence[ColumnValues]) -> list[ColumnValues]:
     """The columns of two values that are called outcomes or right answers, or else could be one."""
-    of_two = [column for column in columns if len({*column.lowered} - {None}) == 2]
+    not_judged = {None, *UNJUDGED_VALUES}
+    of_two = [column for column in columns if len({*column.lowered} - not_judged) == 2]
     for clear in (LIKELIEST[:2], LIKELIEST[2:]):
         found = [
             column

@@ -49,7 +49,16 @@ def test_an_outcome_whose_name_says_what_is_wrong_is_never_read_as_right() -> No
         ["confidence:inverted", "correct:not"],
         ["event_prob", "event"],
     ]
-    assert readings({"risk": SHARES, "is_correct": FLAGS})[0] == ["confidence", "correct"]
+    assert readings({"risk": SHARES, "is_correct": FLAGS})[:2] == [
+        ["confidence", "correct"],
+        ["confidence:inverted", "correct"],
+    ]
+
+
+def test_an_outcome_that_abstains_is_asked_about_before_one_that_only_could_be_one() -> None:
+    graded = pl.Series(["correct", "incorrect", "abstain"]).gather([at % 3 for at in range(len(SHARES))])
+    (plan, *_) = asked({"risk": SHARES, "grade": graded, "cached": FLAGS})
+    assert plan.columns == {"risk": "confidence", "grade": "correct"}
 
 
 @pytest.mark.parametrize("probability", ["prob_yes", "probability", "prob", "score"])
