@@ -172,7 +172,7 @@ def rest_intervals() -> Iterator[list[str]]:
 
 
 def rest_families() -> Iterator[list[str]]:
-    """Eight groups, of which some are less often right: intervals that agree with q."""
+    """Eight groups, some of them right less often: intervals that agree with q."""
     for place, (title, confidences) in enumerate(CONFIDENCES.items()):
         for n_off in (0, 2, 8):
             cells: list[str] = []

@@ -249,6 +249,12 @@ def silent_trace(mode: str, x: Sequence[Any], y: Sequence[Any], **options: Any) 
     return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **legend, **options}
 
 
+def calibration_line(colour: str, start: float = 0) -> dict[str, Any]:
+    """The line of perfect calibration, last in the legend."""
+    ends, line = [start, 1], {"color": colour, "width": 1.6, "dash": "6px,5px"}
+    return silent_trace("lines", ends, ends, name="perfect calibration", legendrank=1001, line=line)
+
+
 def empty_trace() -> dict[str, Any]:
     """A trace without a point: given no trace at all, plotly draws no axes."""
     return silent_trace("markers", [None], [None])

@@ -17,6 +17,7 @@ from calib_core.figures.layout import (
     annotation,
     axis,
     base_layout,
+    calibration_line,
     empty_trace,
     legend_entry,
     legend_margin,
@@ -120,7 +121,8 @@ def lines_figure(
     widths = {
         line.key: _SELECTED_LINE_WIDTH if line.key == selected else _LINE_WIDTH for line in result.lines
     }
-    data: list[dict[str, Any]] = [] if as_bars else _diagonal(theme)
+    diagonal = calibration_line(theme.muted_text)
+    data = [] if as_bars else [diagonal]
     for place, line in enumerate(result.lines):
         style, width = styles[line.key], widths[line.key]
         if as_bars:
@@ -130,7 +132,7 @@ def lines_figure(
             data += _line_traces(line, style, theme, width)
             data += _bin_points(result, line, style, theme)
         data += _share_outline(line, style)
-    data += _diagonal(theme) if as_bars else []
+    data += [diagonal] if as_bars else []
     top, one_per_line = legend_margin(legend_names(data), one_per_line=True)
     layout = base_layout(
         theme, height=_PANELS_HEIGHT + top + BOTTOM_MARGIN, top=top, one_per_line=one_per_line
@@ -353,20 +355,6 @@ def _share_axis(result: ReliabilityLines, theme: Theme) -> dict[str, Any]:
     return axis(
         theme, "Share of pairs", domain=_SHARES_DOMAIN, range=[0, 1.08 * top], **share_ticks(1.08 * top, 3)
     )
-
-
-def _diagonal(theme: Theme) -> list[dict[str, Any]]:
-    """The line of perfect calibration."""
-    return [
-        silent_trace(
-            "lines",
-            [0, 1],
-            [0, 1],
-            name="perfect calibration",
-            legendrank=1001,
-            line={"color": theme.muted_text, "width": 1.6, "dash": "6px,5px"},
-        )
-    ]
 
 
 def describe_lines(result: ReliabilityLines) -> str:

@@ -33,6 +33,7 @@ from calib_core.figures.layout import (
     annotation,
     axis,
     base_layout,
+    calibration_line,
     log_ticks,
     probability_axis,
     significant_values,
@@ -191,12 +192,8 @@ def _count_axis(table: pl.DataFrame, theme: Theme, unit: str, *, log: bool) -> d
 
 def diagonal_line(theme: Theme, start: float = 0) -> list[dict[str, Any]]:
     """The line of perfect calibration, over a wider one in the page's colour so that it shows on bars too."""
-    ends = {"type": "scatter", "mode": "lines", "x": [start, 1], "y": [start, 1], "hoverinfo": "skip"}
-    dashes = {"color": theme.text, "width": 1.6, "dash": "6px,5px"}
-    return [
-        {**ends, "showlegend": False, "line": {"color": theme.background, "width": 4}},
-        {**ends, "name": "perfect calibration", "legendrank": 1001, "line": dashes},
-    ]
+    wider = silent_trace("lines", [start, 1], [start, 1], line={"color": theme.background, "width": 4})
+    return [wider, calibration_line(theme.text, start)]
 
 
 def accuracy_points(

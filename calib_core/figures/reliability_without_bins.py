@@ -10,6 +10,7 @@ from calib_core.figures.layout import (
     Figure,
     axis,
     base_layout,
+    calibration_line,
     legend_margin,
     legend_names,
     probability_axis,
@@ -63,7 +64,7 @@ def corp_figure(result: CorpReliability, theme: Theme) -> Figure:
         [
             *_band(result.table, theme),
             *_curve_band(result.table, theme),
-            *_diagonal(theme),
+            calibration_line(theme.text),
             curve,
             _count_bars(result, theme),
         ],
@@ -94,7 +95,9 @@ def smooth_figure(result: SmoothReliability, theme: Theme) -> Figure:
         fill="tozeroy",
         fillcolor=with_opacity(theme.count_bar, 0.35),
     )
-    return _figure(theme, [*_band(table, theme), *_diagonal(theme), curve, density], "Density", terms)
+    return _figure(
+        theme, [*_band(table, theme), calibration_line(theme.text), curve, density], "Density", terms
+    )
 
 
 def _is_block_end() -> pl.Expr:
@@ -150,20 +153,6 @@ def _curve_band(table: pl.DataFrame, theme: Theme) -> list[dict[str, Any]]:
     return [
         band_trace(confidence, low, high, theme.bar, name="true curve"),
         legend_entry("true curve: 95 %, everywhere at once", "lines", line=line, opacity=BAND_OPACITY),
-    ]
-
-
-def _diagonal(theme: Theme) -> list[dict[str, Any]]:
-    """The line of perfect calibration."""
-    return [
-        silent_trace(
-            "lines",
-            [0, 1],
-            [0, 1],
-            name="perfect calibration",
-            legendrank=1001,
-            line={"color": theme.text, "width": 1.6, "dash": "6px,5px"},
-        )
     ]
 
 

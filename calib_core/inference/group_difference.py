@@ -76,7 +76,7 @@ class GroupDifferences:
         differences : GroupDifferences
             An interval leaves out 0 where q ≤ .05, and nowhere else.
         q : NDArray[np.float64], shape (groups,)
-            Benjamini–Hochberg over these groups, of which none is NaN.
+            Benjamini–Hochberg over these groups; none is NaN.
 
         Notes
         -----

@@ -154,8 +154,8 @@ def compare_missing(
     Missingness
         Its p is exact (twice the smaller tail of the hypergeometric distribution) or, where there are many
         rows, that of the normal distribution; of repeated questions the larger of the two, with the variance
-        inflated by the correlation of their outcomes. Rows with weights count as so many whole rows of equal
-        weight as say as much (Kish 1965), of which their weighted share is right.
+        inflated by the correlation of their outcomes. Rows with weights count as their effective number
+        of whole rows of equal weight (Kish 1965), with their weighted share right.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Convention:
         Where the convention is defined: a function of a package, a script, a paper.
     tool, version : str or None
         The tool whose convention it is, and the version that was verified; None for a plain combination, and
-        for a tool of which only the published formula was.
+        for a tool whose published formula alone was verified.
     bins : int or None
         M; None where the data decide how many bins there are.
     binning : {"width", "mass", "natural"} or None

@@ -913,7 +913,7 @@ def _merit(one: Proposal) -> tuple[float, ...]:
 
 
 def _comes_to(one: Proposal) -> tuple[object, ...]:
-    return one.outcome, one.n_bad_rows, one.figures.auroc, one.pairs_hash
+    return one.outcome, one.n_bad_rows, one.pairs_hash
 
 
 def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | None:

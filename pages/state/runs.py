@@ -33,7 +33,7 @@ class LoadedRun:
     ----------
     id : str
         ASCII id for the address, made of the run's label and, where that is not unique, its file's name. The
-        name that a person gave its data is no part of it, so that it stays the same when they are named.
+        name that a person gives its data is left out, so naming the data does not change the id.
     title : str
         What pages call the run: a `GivenName` where the person renamed it.
     file : LoadedFile

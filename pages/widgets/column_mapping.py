@@ -855,7 +855,7 @@ def lacks_dataset(file: LoadedFile) -> bool:
 
 
 def show_dataset_field(files: Mapping[LoadedFile, str], place: str = "", *, is_draft: bool = False) -> None:
-    """Draw the field of the name of the data of files that name none; nothing where there is no file.
+    """Draw the field that names the data of files which name none themselves; nothing without a file.
 
     Parameters
     ----------

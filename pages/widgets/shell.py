@@ -321,7 +321,7 @@ def _demo_state(url_state: UrlState, runs: Sequence[LoadedRun]) -> DemoState:
 
 
 def _remember_choice(url_state: UrlState, runs: Sequence[LoadedRun]) -> None:
-    """Remember of which files the chosen run is, and which runs are of the chosen data set."""
+    """Remember which files the chosen run comes from, and which runs belong to the chosen data set."""
     chosen = next((run for run in runs if run.id == st.session_state.get("run")), None)
     if chosen is not None:
         paths = [file.listing.path for file in chosen.part_files]

@@ -310,7 +310,7 @@ def _are_objects(values: Sequence[object]) -> bool:
 
 
 def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...] | None:
-    """Return the rows that objects are by id, or of which each has the value of one column by row number."""
+    """Return the rows of objects: one row per id, or one column per object with its values by row number."""
     parts = [*objects.values()]
     if not _share_keys(parts) or all(map(_holds_predictions, parts)):
         return None
