@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import app_server
 import browser_pages
@@ -34,6 +34,9 @@ gc.set_threshold(20_000, *gc.get_threshold()[1:])
 settings.register_profile("repeat", deadline=None, derandomize=True, print_blob=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeat")
+
+# What a page is expected to show may take this long; the default of five seconds is short on a busy machine.
+expect.set_options(timeout=30_000)
 
 LONGEST: Final = (
     "hostile/test_hostile.py",

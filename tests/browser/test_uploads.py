@@ -17,7 +17,7 @@ from window import Browse, settled
 
 FIELD = "[data-testid=stFileUploader] input[type=file]"
 N_ROWS = {"first.csv": 500, "second.csv": 70}
-BYTES_PER_SECOND = 500_000
+BYTES_PER_SECOND = 20_000
 """At which a slow network sends."""
 
 
@@ -131,14 +131,13 @@ def test_a_file_comes_to_the_page_that_was_opened_while_it_was_sent(
     window = browse()
     page = window.open(f"{server.url}/files")
     network = window.context.new_cdp_session(page)
-    network.send(
-        "Network.emulateNetworkConditions",
-        {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": BYTES_PER_SECOND},
-    )
+    limits = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": BYTES_PER_SECOND}
+    network.send("Network.emulateNetworkConditions", limits)
     with page.expect_request("**/upload_file/**"):
         page.locator(FIELD).set_input_files(file)
     browser_pages.follow_link(page, "Reliability")
     expect(page.get_by_text("1 file still being uploaded.")).to_be_visible()
+    network.send("Network.emulateNetworkConditions", limits | {"uploadThroughput": -1})
     browser_pages.wait_until(page, lambda: page.get_by_text("still being uploaded").count(), 0)
     settled(page)
     page.locator(".st-key-run input").click()
