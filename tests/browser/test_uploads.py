@@ -75,7 +75,7 @@ def test_a_second_file_may_be_dropped_while_the_first_is_read(
     page.wait_for_timeout(gap)
     page.locator(FIELD).set_input_files(files[1])
     expect(page.locator("[class*=st-key-next_]").filter(has_text="second")).to_contain_text(
-        "70 rows", timeout=30_000
+        "70 rows", timeout=120_000
     )
     settled(page)
     expect(page.get_by_test_id("stFileChipName")).to_have_text(["first.csv", "second.csv"])
