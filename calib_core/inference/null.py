@@ -384,23 +384,25 @@ def _draw_by_inversion(
 ) -> NDArray[np.int32]:
     """The numbers that `rng.binomial` draws for cells of few pairs, of all cells together.
 
-    A uniform number less the probabilities of 0, 1, 2 … until it is below the next.
+    Each is how often a uniform number still exceeds the next of the probabilities of 0, 1, 2 … right answers
+    after those before it were subtracted; of wrong answers, where these are the fewer.
     """
     drawn = np.zeros((N_DRAWS, n_pairs.size), np.int32)
     cell = np.flatnonzero(chance > 0)  # where nothing can be right, no number is taken
     n, is_flipped = n_pairs[cell], chance[cell] > 0.5
     p = np.where(is_flipped, 1 - chance[cell], chance[cell])
-    rest, exceeds = rng.random((N_DRAWS, cell.size)), np.zeros((N_DRAWS, cell.size), np.int32)
-    term = np.exp(n * np.log(1 - p))
-    place = np.arange(cell.size)
-    for number in range(1, int(n.max(initial=0)) + 1):
-        kept = n[place] >= number
-        place, rest, term = place[kept], rest[:, kept], term[kept]
-        is_above = rest > term
-        exceeds[:, place] += is_above
-        rest = np.where(is_above, rest - term, -1.0)
-        term = (n[place] - number + 1) * p[place] * term / (number * (1 - p[place]))
-    drawn[:, cell] = np.where(is_flipped, n - exceeds, exceeds)
+    rest, term = rng.random((N_DRAWS, cell.size)), np.exp(n * np.log(1 - p))
+    exceeds = rest > term
+    n_exceeded, place = exceeds.astype(np.int32), np.arange(cell.size)
+    for number in range(1, int(n.max(initial=0))):
+        more = np.flatnonzero(n[place] > number)
+        place, rest, exceeds = place[more], rest[:, more] - term[more], exceeds[:, more]
+        term = (n[place] - number + 1) * p[place] * term[more] / (number * (1 - p[place]))
+        exceeds &= rest > term
+        n_exceeded[:, place] += exceeds
+    n_exceeded *= np.where(is_flipped, -1, 1).astype(np.int32)
+    n_exceeded += np.where(is_flipped, n, 0).astype(np.int32)
+    drawn[:, cell] = n_exceeded
     return drawn
 
 
