@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -17,7 +19,9 @@ from calib_core.results.comparison import (
     DEFAULT_AXES,
     Comparison,
     MetricEstimate,
+    MetricEstimator,
     PlacedRuns,
+    estimate_value,
     of_one_kind,
     place_runs,
 )
@@ -29,9 +33,10 @@ from calib_core.results.uncertainty import missing_statistics_note
 from calib_core.results.view_caption import ViewCaption, bins_caption, view_caption
 from calib_core.terms import ProbabilityOf, Terms
 from calib_core.views.comparison import comparison_view, picture_view
+from calib_core.views.view import View
 from calib_core.wording import plural
 from pages.state.cache import cached_result
-from pages.state.progress import progress_bar
+from pages.state.progress import DELAY_SECONDS, progress_bar
 from pages.state.runs import LoadedRun, cached_measure
 from pages.state.url import UrlState
 from pages.widgets.binning import pick_binning
@@ -90,6 +95,10 @@ class ComparisonChoice:
     def style_indices(self) -> dict[str, int]:
         """The style index of each point's run, by the key of the point."""
         return {key: scored.run.style_index for key, scored in self.evidence_by_point.items()}
+
+    def cache_key(self) -> tuple[object, ...]:
+        """Return what determines the points."""
+        return (*self.selection.cache_key(), self.x, self.y, self.scheme, self.judged_choice)
 
 
 def point_key(run_evidence: RunEvidence) -> str:
@@ -179,34 +188,54 @@ def _pick_axis(url_state: UrlState, key: str, allowed: Sequence[str], default: s
     )
 
 
-def cached_points(choice: ComparisonChoice) -> PlacedRuns:
-    """Return the runs as points, with a progress bar while missing intervals are computed."""
+def cached_places(choice: ComparisonChoice) -> PlacedRuns:
+    """Return the runs as points without intervals."""
+    return cached_result(
+        ("points", "without intervals", *choice.cache_key()), lambda: _place(choice, estimate_value)
+    )
+
+
+def cached_points(choice: ComparisonChoice, show_places: Callable[[], None]) -> PlacedRuns:
+    """Return the runs as points, with a progress bar while missing intervals are computed.
+
+    Parameters
+    ----------
+    choice : ComparisonChoice
+    show_places : Callable
+        Draws the points without intervals; called once if those take longer than `DELAY_SECONDS`.
+    """
 
     def compute() -> PlacedRuns:
-        n_done = 0
+        n_done, end = 0, time.monotonic() + DELAY_SECONDS
         estimate = cached_measure(
             {scored.evidence.run: scored.run for scored in choice.selection.run_evidences}
         )
         with progress_bar("Computing intervals …") as show:
 
             def estimate_with_progress(evidence: Evidence, metric: str, scheme: Scheme) -> MetricEstimate:
-                nonlocal n_done
+                nonlocal n_done, end
+                if time.monotonic() > end:
+                    end = math.inf
+                    show_places()
                 n_done += 1
                 show(n_done / (4 * len(choice.selection.run_evidences)), "Computing intervals …")
                 return estimate(evidence, metric, scheme)
 
-            return place_runs(
-                {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
-                choice.x,
-                choice.y,
-                choice.scheme,
-                titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
-                judged_choice=choice.judged_choice,
-                estimator=estimate_with_progress,
-            )
+            return _place(choice, estimate_with_progress)
 
-    shown = (choice.x, choice.y, choice.scheme, choice.judged_choice)
-    return cached_result(("points", *choice.selection.cache_key(), *shown), compute)
+    return cached_result(("points", *choice.cache_key()), compute)
+
+
+def _place(choice: ComparisonChoice, estimator: MetricEstimator) -> PlacedRuns:
+    return place_runs(
+        {key: scored.evidence for key, scored in choice.evidence_by_point.items()},
+        choice.x,
+        choice.y,
+        choice.scheme,
+        titles={key: scored.run.title for key, scored in choice.evidence_by_point.items()},
+        judged_choice=choice.judged_choice,
+        estimator=estimator,
+    )
 
 
 def cached_comparison(choice: ComparisonChoice, placed: PlacedRuns) -> Comparison:
@@ -280,16 +309,29 @@ def show_point_diagram(comparison_choice: ComparisonChoice, key: str, script: st
 
 
 def page() -> None:
-    """Draw the page, the picture first: to test every pair of many points takes seconds."""
+    """Draw the page, the picture first: intervals and the test of every pair take seconds of many points."""
     choice = shell("comparison", choose_comparison).choice
-    placed = cached_points(choice)
-    chosen = selected_point([point.key for point in placed.picture.points])
+    places = cached_places(choice)
+    chosen = selected_point([point.key for point in places.picture.points])
     opening = st.container()
     show_warnings_of_runs((scored.run.title, scored.evidence) for scored in choice.selection.run_evidences)
     figures, beside = figure_and_detail(has_detail=chosen is not None)
     with figures:
-        picture = picture_view(placed.picture, style_indices=choice.style_indices, chosen=chosen)
+        frame = st.empty()
+
+    def view_of(placed: PlacedRuns) -> View:
+        return picture_view(placed.picture, style_indices=choice.style_indices, chosen=chosen)
+
+    def show_places() -> None:
+        with frame.container():
+            show_view_chart(replace(view_of(places).figures[0], id="places"))
+
+    with opening:
+        placed = cached_points(choice, show_places)
+    picture = view_of(placed)
+    with frame.container():
         show_view_chart(picture.figures[0], select=select_point)
+    with figures:
         menu = st.container()
         show_how_to_read(picture, is_selectable=True)
     if chosen is not None:

@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final, TypeAlias
+from functools import cache, cached_property
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calib_core.bins import Binned, BinSums, Counts
+from calib_core.bins import Binned, BinSums, Counts, segment_starts
 from calib_core.edges import FINEST_BINS, Floats, Floats64, Scheme, bin_of
 from calib_core.inference.cluster_draws import (
     correlated_uniforms,
@@ -106,11 +106,20 @@ FIT_PENALTY: Final = 1e-3
 VALUES_AT_ONCE: Final = 2**13
 """Confidences looked at together to find how they are written, of which the first nearly always tell."""
 
-_DRAWN_AT_ONCE: Final = 100_000
+_DRAWN_AT_ONCE: Final = 2**17
 """Number of outcomes drawn together, so that they stay in the processor's cache."""
 
-DrawnScores: TypeAlias = Callable[[np.random.Generator, int], Floats64]
-"""Random generator and number of draws → scores of each draw, shape (draws, scores)."""
+_DRAWS_AT_ONCE: Final = 1000
+"""Number of draws made together at most: of more, BLAS would share the product of their scores among threads,
+which wait for one another where other programs keep the processor busy."""
+
+_UNIFORMS_OF_A_CHUNK: Final = 2**18
+_KEPT_CHUNKS: Final = 20
+"""Uniform numbers made together, and how many chunks are kept for the next run: 20 MB, which are
+`MAX_DRAWS` of 1,000 rows. All runs are drawn by the same numbers."""
+
+DrawnScores: TypeAlias = Callable[[int, int], Floats64]
+"""Number of draws made so far, and of those to make → scores of each of the latter, shape (draws, scores)."""
 
 
 # --- Rounding -----------------------------------------------------------------------------------------------
@@ -805,9 +814,9 @@ def cox_test(
         more = np.asarray((design.T @ (csr_array((uneven, (rows, rows))) @ design)).toarray(), np.float64)
         parts = parts.widened_by(covariance + more)
         covariance = covariance + more * (np.trace(more[2:, 2:]) > 0)
-    float32 = c.astype(np.float32)
+    float32, random = c.astype(np.float32), np.random.default_rng(DRAW_SEED)
 
-    def drawn_scores(random: np.random.Generator, n_draws: int) -> Floats64:
+    def drawn_scores(_first: int, n_draws: int) -> Floats64:
         shared = shared_probability(c, right, unit)
         residuals = [(correlated_uniforms(random, unit, shared) < float32) - c for _ in range(n_draws)]
         return np.asarray(np.array(residuals) @ design, np.float64)
@@ -846,18 +855,24 @@ def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> Calibration
     count = np.asarray(sums.count, np.int64)
     one_a_row = sums.n <= 2 * chance.size  # comparing single rows with uniform numbers is faster then
     times = count if one_a_row else 1
-    row_chance, row_design = np.repeat(chance, times), np.repeat(design, times, axis=0)
-    expected = (row_chance if one_a_row else sums.count * chance) @ row_design
-    threshold = _float32_at_least(row_chance)
+    row_x, group = np.repeat(x, times), np.repeat(sums.groups, times)
+    start, threshold = segment_starts(group), _float32_at_least(np.repeat(chance, times))
+    random = np.random.default_rng(DRAW_SEED)
 
-    def drawn_scores(random: np.random.Generator, n_draws: int) -> Floats64:
-        shape = (n_draws, row_chance.size)
-        drawn = (
-            random.random(shape, np.float32) < threshold
-            if one_a_row
-            else random.binomial(count, chance, size=shape)
-        )
-        return drawn.astype(np.float64) @ row_design - expected
+    def scores_of(right: NDArray[Any], sum_type: type[np.generic]) -> Floats64:
+        """The scores of right answers, shape (draws, rows or cells), by sums and not by a product."""
+        of_group = np.add.reduceat(right, start, axis=1, dtype=sum_type)
+        of_slope = np.einsum("dr,r->d", right, row_x)
+        return np.column_stack([of_group.sum(axis=1), of_slope, of_group]).astype(np.float64)
+
+    expected = scores_of(np.repeat(chance, times)[None] if one_a_row else (count * chance)[None], np.float64)
+
+    def drawn_scores(first: int, n_draws: int) -> Floats64:
+        n = row_x.size
+        if one_a_row:
+            right = _uniforms(first * n, n_draws * n).reshape(n_draws, n) < threshold
+            return scores_of(right.view(np.uint8), np.uint16) - expected
+        return scores_of(random.binomial(count, chance, size=(n_draws, n)), np.int64) - expected
 
     fine, whole = fine_groups(sums.groups, variance, sums.total)
     noise = variance + (1 - 2 * chance) * sums.residual  # Σ (y − c)², as c hardly varies within a cell
@@ -865,7 +880,31 @@ def cox_test_of_sums(sums: CalibrationSums, *, draw: bool = True) -> Calibration
     of_fine = (np.bincount(fine, values).astype(np.float64) for values in sums_of_cells)
     hidden = HiddenDeviation.of_fine(whole, *of_fine)
     drawn = drawn_scores if draw else None
-    return _result(sums, parts, covariance, drawn, row_chance.size, None, hidden)
+    return _result(sums, parts, covariance, drawn, row_x.size, None, hidden)
+
+
+def _uniforms(first: int, n: int) -> NDArray[np.float32]:
+    """Some of the numbers in [0, 1) that `DRAW_SEED` gives, from this place on."""
+    size = _UNIFORMS_OF_A_CHUNK
+    parts = [
+        (_kept_chunk if number < _KEPT_CHUNKS else _chunk)(number)[
+            max(first - number * size, 0) : first + n - number * size
+        ]
+        for number in range(first // size, -(-(first + n) // size))
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _chunk(number: int) -> NDArray[np.float32]:
+    bits = np.random.PCG64(DRAW_SEED)
+    values = np.random.Generator(bits.advance(number * _UNIFORMS_OF_A_CHUNK // 2)).random(
+        _UNIFORMS_OF_A_CHUNK, np.float32
+    )
+    values.flags.writeable = False
+    return values
+
+
+_kept_chunk: Final = cache(_chunk)
 
 
 def _float32_at_least(value: Floats64) -> NDArray[np.float32]:
@@ -957,12 +996,11 @@ def _drawn_p_values(
     statistics: Floats64, parts: CalibrationParts, drawn_scores: DrawnScores, n_outcomes: int
 ) -> tuple[Floats64, int]:
     """The same p-values from draws, (1 + draws at least as far) / (1 + draws), and the number of draws."""
-    random = np.random.default_rng(DRAW_SEED)
     n_draws, n_far = 0, np.zeros(4, np.int64)
     for wanted in (FIRST_DRAWS, min(MAX_DRAWS, MAX_DRAWN_OUTCOMES // n_outcomes)):
         while n_draws < wanted:
-            batch = min(wanted - n_draws, max(1, _DRAWN_AT_ONCE // n_outcomes))
-            drawn = parts.statistics(drawn_scores(random, batch))
+            batch = min(wanted - n_draws, _DRAWS_AT_ONCE, max(1, _DRAWN_AT_ONCE // n_outcomes))
+            drawn = parts.statistics(drawn_scores(n_draws, batch))
             n_far += np.count_nonzero(drawn >= statistics - ROUNDING_TOLERANCE * (1 + statistics), axis=0)
             n_draws += batch
         if min(n_far[0], n_far[3]) + 1 > MAX_P_OF_FIRST_DRAWS * (1 + n_draws):

@@ -30,6 +30,8 @@ def repeated_question_keys(run: AnswerRun) -> pl.Series | None:
     -------
     pl.Series of String or None, shape (rows,)
     """
+    if not run.has_columns("trial_of") and not run.has_columns("question"):
+        return None
     trial_of, question = column(run, "trial_of"), column(run, "question")
     is_named = trial_of.is_not_null()
     is_text_shared = ~is_named & question.is_not_null()

@@ -37,6 +37,13 @@ DIFFERENCE_DRAWS: Final = 4000
 NULL_LEVEL: Final = 0.025
 """The lower end is 0 unless the p-value of calibration is at most this."""
 
+MAX_UNSHARED_PRODUCT: Final = 2**18
+"""Multiplications of a product of matrices up to which BLAS leaves it to one thread."""
+
+MIN_DRAWS_AT_ONCE: Final = 64
+"""Draws of fewer bins than let so many be made at once are made in parts, so that no threads share a product:
+where other programs keep the processor busy, these wait for one another longer than they compute."""
+
 MAX_DIRECTIONAL_BINS: Final = 2000
 """With more occupied bins than this their covariance is too large to compute."""
 
@@ -260,4 +267,7 @@ def _normal_draws(covariance: NDArray[np.float64], n_draws: int, seed: int) -> N
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     normal = np.random.default_rng(seed).standard_normal((n_draws, values.size))
-    return normal @ root.T
+    at_once = MAX_UNSHARED_PRODUCT // max(values.size**2, 1)
+    if at_once < MIN_DRAWS_AT_ONCE:
+        return normal @ root.T
+    return np.concatenate([normal[at : at + at_once] @ root.T for at in range(0, n_draws, at_once)])

@@ -35,6 +35,9 @@ MAX_TABLE_KEYS: Final = 1_000_000
 NULL_QUANTILES: Final = (0.5, 0.05, 0.95)
 """Median, lower and upper end of the null band."""
 
+MAX_INVERTED_PAIRS: Final = 10
+"""Up to this many pairs in each cell, the outcomes of all cells are drawn together: four times as fast."""
+
 MAX_MISSING_SPREAD: Final = 0.1
 """A mass-weighted metric has no null if its draws may lack more than this share of its median in spread."""
 
@@ -370,9 +373,37 @@ def _draw_binomial(
     rng: np.random.Generator, n_pairs: Counts, expected: NDArray[np.float64]
 ) -> NDArray[np.int32]:
     """Number of right outcomes among the pairs of each cell, shape (N_DRAWS, cells)."""
-    chance = np.clip(expected / n_pairs, 0.0, 1.0)
-    size = (N_DRAWS, n_pairs.size)
-    return rng.binomial(np.asarray(n_pairs, np.int64), chance, size=size).astype(np.int32)
+    chance, n = np.clip(expected / n_pairs, 0.0, 1.0), np.asarray(n_pairs, np.int64)
+    if n.max(initial=0) > MAX_INVERTED_PAIRS:
+        return rng.binomial(n, chance, size=(N_DRAWS, n.size)).astype(np.int32)
+    return _draw_by_inversion(rng, n, chance)
+
+
+def _draw_by_inversion(
+    rng: np.random.Generator, n_pairs: NDArray[np.int64], chance: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """The numbers that `rng.binomial` draws for cells of few pairs, of all cells together.
+
+    Each is how often a uniform number still exceeds the next of the probabilities of 0, 1, 2 … right answers
+    after those before it were subtracted; of wrong answers, where these are the fewer.
+    """
+    drawn = np.zeros((N_DRAWS, n_pairs.size), np.int32)
+    cell = np.flatnonzero(chance > 0)  # where nothing can be right, no number is taken
+    n, is_flipped = n_pairs[cell], chance[cell] > 0.5
+    p = np.where(is_flipped, 1 - chance[cell], chance[cell])
+    rest, term = rng.random((N_DRAWS, cell.size)), np.exp(n * np.log(1 - p))
+    exceeds = rest > term
+    n_exceeded, place = exceeds.astype(np.int32), np.arange(cell.size)
+    for number in range(1, int(n.max(initial=0))):
+        more = np.flatnonzero(n[place] > number)
+        place, rest, exceeds = place[more], rest[:, more] - term[more], exceeds[:, more]
+        term = (n[place] - number + 1) * p[place] * term[more] / (number * (1 - p[place]))
+        exceeds &= rest > term
+        n_exceeded[:, place] += exceeds
+    n_exceeded *= np.where(is_flipped, -1, 1).astype(np.int32)
+    n_exceeded += np.where(is_flipped, n, 0).astype(np.int32)
+    drawn[:, cell] = n_exceeded
+    return drawn
 
 
 # --- Whole distributions: one class per row (decision 0009) -------------------------------------------------
@@ -605,8 +636,18 @@ class NullDistribution:
     @property
     def recipe_text(self) -> str:
         """The recipe's phrase, "p over R=199 draws, seed 0"."""
-        draws = f"over R={self.n_draws} draws, seed {self.seed}"
-        return f"p {draws}" if self.has_p else f"calibrated values {draws}, of independent positions"
+        if self.has_p:
+            return p_recipe(self.n_draws, self.seed)
+        return f"calibrated values {_draws_text(self.n_draws, self.seed)}, of independent positions"
+
+
+def p_recipe(n_draws: int = N_DRAWS, seed: int = NULL_SEED) -> str:
+    """How a p-value is made, for recipes: "p over R=199 draws, seed 0"."""
+    return f"p {_draws_text(n_draws, seed)}"
+
+
+def _draws_text(n_draws: int, seed: int) -> str:
+    return f"over R={n_draws} draws, seed {seed}"
 
 
 def null_distribution(

@@ -269,7 +269,8 @@ def outcome_contradicts_answer(run: AnswerRun, confidences: Confidences) -> Susp
 def _contradicting_rows(run: AnswerRun) -> tuple[NDArray[np.intp], int]:
     """Positions of the rows in which the outcome contradicts the answer, and how many were compared."""
     none = np.zeros(0, np.intp), 0
-    if not (run.has_columns("correct") and has_gold(run).any()):
+    may_have_gold = any(name in run.rows.columns for name in ("gold", "gold_index", "gold_all"))
+    if not (may_have_gold and run.has_columns("correct") and has_gold(run).any()):
         return none
     first = replace(run, rows=run.rows.head(MAX_COMPARED_ROWS))
     is_same_text = column(first, "prediction") == column(first, "gold")
@@ -381,7 +382,7 @@ def confidence_tells_outcome(run: AnswerRun, confidences: Confidences) -> Suspic
 def one_sided_class(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     """Of two classes, one is predicted with confidences below one half alone, the other with higher ones."""
     pairs, answers = confidences.pairs, confidences.answers
-    if answers is None or pairs.computed or pairs.n < 2 * MIN_ROWS_OF_CLASS:
+    if answers is None or pairs.computed or answers.len() - answers.null_count() < 2 * MIN_ROWS_OF_CLASS:
         return None
     classes = answers.drop_nulls().unique().sort().to_list()
     if len(classes) != 2:

@@ -98,7 +98,7 @@ def unanswered_reason(run: AnswerRun) -> pl.Series:
     """Why a row has no answer to judge, by the file's own status: "status: error", null elsewhere."""
     status = column(run, "status")
     if not run.has_columns("status"):
-        return status.cast(pl.String)
+        return status
     return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 
@@ -129,6 +129,8 @@ def usable_rows_if_not_all(
         If no row can be used; the message names the reasons.
     """
     reasons = fill_reasons(unanswered_reason(run), reasons)
+    if reasons.len() and reasons.null_count() == reasons.len():
+        return None, MappingProxyType({})
     counts = reasons.alias("why").drop_nulls().value_counts()
     counts = counts.sort("count", "why", descending=[True, False])
     missing = {str(reason): int(count) for reason, count in counts.iter_rows()}

@@ -102,7 +102,7 @@ class MetricEstimate:
 
 
 MetricEstimator: TypeAlias = Callable[[Evidence, str, Scheme], MetricEstimate]
-"""`estimate_metric`, or a function that takes the same estimate from a cache."""
+"""`estimate_metric`, a function that takes the same estimate from a cache, or `estimate_value`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +181,16 @@ class ComparisonPoint:
 
 
 def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> MetricEstimate:
-    """A metric with its interval.
+    """A metric with its interval; raises as `estimate_value`."""
+    estimate = estimate_value(evidence, metric_id, scheme)
+    interval = metric_interval(evidence, metric_id, effective_scheme(METRICS[metric_id], scheme))
+    if interval is None:
+        return estimate
+    return replace(estimate, low=interval.low, high=interval.high, interval_method=interval.interval_method)
+
+
+def estimate_value(evidence: Evidence, metric_id: str, scheme: Scheme) -> MetricEstimate:
+    """A metric without its interval, which takes nearly all of the time.
 
     Raises
     ------
@@ -199,10 +208,7 @@ def estimate_metric(evidence: Evidence, metric_id: str, scheme: Scheme) -> Metri
         raise Unavailable(f"{metric.title} is not defined for these rows.")
     if not math.isfinite(value):
         raise Unavailable(f"{metric.title} is ∞: a right answer was given probability 0.")
-    interval = metric_interval(evidence, metric_id, scheme)
-    if interval is None:
-        return MetricEstimate(metric_id, value)
-    return MetricEstimate(metric_id, value, interval.low, interval.high, interval.interval_method)
+    return MetricEstimate(metric_id, value)
 
 
 def comparison_point(
@@ -235,7 +241,7 @@ def comparison_point(
     top = evidence.top_label
     accuracy, brier = (estimator(top, id_, scheme) for id_ in BASE_METRICS)
     every = top.every_outcome
-    of_all = accuracy if every is top else estimate_metric(every, ACCURACY.id, scheme)
+    of_all = accuracy if every is top else estimate_metric(every, ACCURACY.id, scheme)  # Wilson's: at once
     on_axes = (estimator(evidence, id_, scheme) for id_ in axes)
     x, y = (of_all if estimate.metric == ACCURACY.id else estimate for estimate in on_axes)
     return ComparisonPoint(

@@ -844,21 +844,32 @@ class AnswerEvidence(Evidence):
             return self.pairs
         return distribution.all_label_pairs()
 
+    def has_null(self, metric: Metric, scheme: Scheme) -> bool:
+        """Whether outcomes are drawn for a metric, without drawing any.
+
+        They are for every metric with bins; where all labels are pooled, only if the choices sum to 1.
+        """
+        if not metric.binned or self.n_effective < MIN_ROWS or self.no_null_reason:
+            return False
+        if metric.needs == "pairs" and self.options.labels == "top":
+            return True
+        if self.weight is not None:  # draws of a class are counted, not weighted
+            return False
+        return metric.needs == "distribution" or not (
+            self.no_distribution_reason or scheme.binning != "width"
+        )
+
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:
-        """For every metric with bins; where all labels are pooled, only if the choices sum to 1.
+        """As `has_null` says.
 
         Outcomes of repeated questions are drawn as alike as they are in the data; see `cluster_draws`.
         """
-        if not metric.binned or self.n_effective < MIN_ROWS or self.no_null_reason:
+        if not self.has_null(metric, scheme):
             return None
-        if self.weight is not None and (metric.needs == "distribution" or self.options.labels == "all"):
-            return None  # draws of a class are counted, not weighted
         if metric.needs == "distribution":
             return self._categorical_draws.null_draws(self.class_sums_for(metric), scheme)
         if self.options.labels == "top":
             return self._top_label_draws.null_draws(scheme)
-        if self.no_distribution_reason or scheme.binning != "width":
-            return None
         return self._categorical_draws.null_draws(self.sums, scheme)
 
     @cached_property

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.inference.missingness import Missingness
+from calib_core.inference.null import null_distribution, p_recipe
 from calib_core.methods import METHODS, in_order
 from calib_core.methods.answers.cluster import cluster_samples, has_samples
 from calib_core.methods.answers.gold_match import gold_forms, row_positions
@@ -30,6 +32,7 @@ from calib_core.methods.columns import column, first_reason, unanswered_reason
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.methods.self_consistency import CLUSTER_NUMBER, NO_SAMPLE_PARSES, multiple_choice_note
 from calib_core.metrics.brier import BRIER
+from calib_core.metrics.ece import ECE
 from calib_core.pairs import Pairs
 from calib_core.results.best import PairedComparison, best_clause, compare_on_same_rows
 from calib_core.results.columns import Column, frame_of
@@ -74,7 +77,7 @@ METHODS_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MethodsCell:
     """One method on one run.
 
@@ -86,8 +89,6 @@ class MethodsCell:
     accuracy : float or None
         Of the judged answer, on these rows.
     mean_confidence : float or None
-    p : float or None
-        Of the ECE, as in `Score`.
     n_used, n_total : int
         Rows used, and in the file.
     judged : str
@@ -95,6 +96,10 @@ class MethodsCell:
     warning : str or None
         Why the ECE is unreliable.
     recipe : str
+    evidence : AnswerEvidence
+        What the numbers are of.
+    scheme : Scheme
+        Bins of the ECE.
     best_ece, best_brier : bool
         Whether no other cell of the run is clearly lower on the same rows, nor always stating the accuracy.
     """
@@ -105,14 +110,21 @@ class MethodsCell:
     brier: float | None
     accuracy: float | None
     mean_confidence: float | None
-    p: float | None
     n_used: int
     n_total: int
     judged: str
     warning: str | None
     recipe: str
+    evidence: AnswerEvidence = field(repr=False, compare=False)
+    scheme: Scheme = field(repr=False)
     best_ece: bool = False
     best_brier: bool = False
+
+    @cached_property
+    def p(self) -> float | None:
+        """Of the ECE, as in `Score`; drawn when it is asked for, since only frames and files have it."""
+        null = null_distribution(self.evidence, ECE, (self.scheme,), (self.ece,))
+        return null and null.p[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -204,11 +216,15 @@ class MethodsTable(Displayable):
         return tuple(replace(one, title=title) if one.name == "accuracy" else one for one in METHODS_COLUMNS)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row for each cell, run by run: the fields of `MethodsCell`."""
+        """One row for each cell, run by run: `METHODS_COLUMNS`."""
+        return self.frame_of(METHODS_COLUMNS)
+
+    def frame_of(self, columns: Sequence[Column]) -> pl.DataFrame:
+        """The same with some of the columns."""
         return frame_of(
-            METHODS_COLUMNS,
+            columns,
             (
-                asdict(cell)
+                {column.name: getattr(cell, column.name) for column in columns}
                 for run in self.runs
                 for method in self.methods
                 if (cell := self.cells.get((run, method)))
@@ -325,7 +341,8 @@ def _on_common_rows(
 
 
 def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> MethodsCell:
-    ece = score(evidence, "ece", scheme, with_remark=False)
+    ece = score(evidence, ECE.id, scheme, with_remark=False, with_p=False)
+    has_p = ece.value is not None and evidence.has_null(ECE, scheme)
     return MethodsCell(
         run=run,
         method=evidence.method.id,
@@ -333,12 +350,13 @@ def _methods_cell(run: str, evidence: AnswerEvidence, scheme: Scheme) -> Methods
         brier=evidence.brier,
         accuracy=evidence.accuracy,
         mean_confidence=evidence.mean_confidence,
-        p=ece.p,
         n_used=ece.n_used,
         n_total=ece.n_total,
         judged=ece.judged,
         warning=_concentration_warning(evidence, scheme),
-        recipe=ece.recipe,
+        recipe=f"{ece.recipe}, {p_recipe()}" if has_p else ece.recipe,
+        evidence=evidence,
+        scheme=scheme,
     )
 
 

@@ -153,7 +153,12 @@ class Score(Displayable):
 
 
 def score(
-    evidence: Evidence, metric_id: str, scheme: Scheme | None = None, *, with_remark: bool = True
+    evidence: Evidence,
+    metric_id: str,
+    scheme: Scheme | None = None,
+    *,
+    with_remark: bool = True,
+    with_p: bool = True,
 ) -> Score:
     """Compute one metric from the evidence.
 
@@ -165,6 +170,9 @@ def score(
         The bins; ten of equal width by default, and replaced where the metric prescribes its own.
     with_remark : bool
         Whether to look for a remark on the value; that takes the verdict, and so most of the time.
+    with_p : bool
+        Whether to draw outcomes, which takes most of the rest; the recipe is that of the value alone where
+        none are drawn.
 
     Returns
     -------
@@ -184,7 +192,8 @@ def score(
     bins = n_realised if scheme.binning == "natural" else scheme.bins
     low, high = evidence.bounds(metric, scheme) or (None, None)
     value = metric.compute(sums, scheme) if low is None else None
-    null = None if value is None else null_distribution(evidence, metric, (scheme,), (value,))
+    draws = with_p and value is not None
+    null = null_distribution(evidence, metric, (scheme,), (value,)) if draws else None
     recipe = recipe_text(evidence, metric, scheme if metric.binned else None, n_realised)
     return Score(
         run=evidence.run.label,

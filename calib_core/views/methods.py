@@ -162,11 +162,12 @@ def methods_view(
 
 def _list_of_runs(result: MethodsTable, titles: Mapping[str, str], numbers: Numbers) -> ViewTable:
     """A row for each of many runs that have one method each."""
-    frame = _with_titles(result.to_frame(), titles).with_columns(
+    shown = [column for column in result.columns if column.title]  # of the others, p takes a draw each
+    frame = _with_titles(result.frame_of(shown), titles).with_columns(
         pl.col("method").replace_strict({id_: METHODS[id_].heading for id_ in result.methods})
     )
     is_same = {"method": len(result.methods) == 1, "warning": frame["warning"].null_count() == frame.height}
-    columns = tuple(column for column in result.columns if not is_same.get(column.name))
+    columns = tuple(column for column in shown if not is_same.get(column.name))
     return ViewTable("", frame, columns, id="methods_own", numbers=numbers)
 
 

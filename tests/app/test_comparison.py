@@ -15,14 +15,15 @@ from calib_core.figures.layout import legend_names
 from calib_core.results import comparison
 from calib_core.views.comparison import GREY_AREA
 from comparison_files import SIZES, compare_file
+from pages.state import progress
 from predictions import quiz, samples, write_csv, write_jsonl
 from screens import Visit, choose, figure, page_text, tiles
 from token_files import positions, write_npz
 
 
-def points(at: AppTest) -> dict[str, tuple[float, float]]:
+def points(at: AppTest, name: str = "comparison") -> dict[str, tuple[float, float]]:
     """Key → where the point is drawn."""
-    drawn = [trace for trace in figure(at, "comparison")["data"] if trace.get("customdata")]
+    drawn = [trace for trace in figure(at, name)["data"] if trace.get("customdata")]
     return {
         own[0]: (x, y)
         for trace in drawn
@@ -71,6 +72,22 @@ def test_the_picture_is_drawn_before_any_two_points_are_compared(
     assert len(points(at)) == 6
     assert f"{GREY_AREA}: " in page_text(at)
     assert (len(at.header), len(at.dataframe)) == (0, 0)
+
+
+@pytest.mark.usefixtures("nothing_computed")
+def test_the_picture_is_drawn_before_intervals_that_take_long(
+    models: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert models.exists()
+    monkeypatch.setattr(progress, "DELAY_SECONDS", -1.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(comparison, "metric_interval", lambda *_of: st.stop())
+        first = visit("comparison", y="ece")
+    at = visit("comparison", y="ece")
+    assert len(points(first, "places")) == 6
+    assert points(first, "places") == points(at)
+    (drawn,) = (node for node in screens.walk(at.main) if getattr(node, "type", "") == "plotly_chart")
+    assert "places" not in drawn.proto.id
 
 
 @pytest.mark.usefixtures("nothing_computed")

@@ -134,6 +134,17 @@ def test_many_runs_of_one_method_have_one_row_each(data: Path, visit: Visit) -> 
     assert "runs=m0-sums" in way.proto.query_string
 
 
+@pytest.mark.usefixtures("nothing_computed")
+def test_neither_table_waits_for_outcomes_drawn(
+    data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AnswerEvidence, "null_draws", lambda *_of: pytest.fail("outcomes were drawn"))
+    made = [quiz(60, seed=seed, model=f"m{seed}", dataset="sums") for seed in range(7)]
+    write_csv(data / "quiz.csv", [row for rows in made for row in rows])
+    assert len(screens.table(visit("methods", methods="given"), "Run", "ECE")) == 7
+    assert table_html(visit("methods"))
+
+
 def test_the_order_follows_brier_or_kind(data: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     write_csv(data / "quiz.csv", quiz(150))
     made = screens.record_results(monkeypatch, methods_table, "compare_methods")

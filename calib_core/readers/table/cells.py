@@ -7,6 +7,7 @@ would also accept "0_1", "nan" and full-width digits.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -377,9 +378,12 @@ def are_shares(raw: pl.Series) -> bool:
 
 def range_and_fractions(raw: pl.Series) -> tuple[bool, bool]:
     """Return whether all values present are numbers from 0 to 1, and whether some of them lie between."""
+    text = str(raw.first() or "").strip() if raw.dtype == pl.String else ""
+    if text and not re.fullmatch(PLAIN_NUMBER, text):  # as most ids, which takes no look at the others
+        return False, False
     present = raw.filter(~is_missing(raw))
     first, _ = parse_numbers(present.head(1))
-    if not first.is_between(0, 1).all(ignore_nulls=False):  # most texts say at once that they are no numbers
+    if not first.is_between(0, 1).all(ignore_nulls=False):
         return False, False
     numbers, not_number = parse_numbers(present)
     are_in_range = bool((numbers.is_between(0, 1) & ~not_number).all())

@@ -599,7 +599,7 @@ class ColumnRoles:
                     f"{file}: column {column!r} cannot be read as {name!r}, which is not a column name of "
                     f"Calib. Names: {', '.join(known_names)}."
                 )
-            if names.count(name) > 1 and name and name not in LIST_COLUMNS:
+            if name and name not in LIST_COLUMNS and names.count(name) > 1:
                 raise Refused(f"{file}: two columns would be read as {name!r}. Choose one of them.")
         if len({meaning.are_masses for meaning in meanings.values() if meaning.name == "choice_probs"}) > 1:
             raise Refused(

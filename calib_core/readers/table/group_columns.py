@@ -38,10 +38,16 @@ class GroupColumns:
     ----------
     roles
         What the file's other columns are read as.
+
+    Attributes
+    ----------
+    frame
+        The group columns, once they were taken.
     """
 
     def __init__(self, roles: ColumnRoles) -> None:
         self.roles = roles
+        self.frame = pl.DataFrame()
         self._n_rows = 0
         self._excluded: set[str] = set()
         self._codes: dict[str, list[pl.Series]] = {}
@@ -100,7 +106,8 @@ class GroupColumns:
             codes = pl.concat(self._codes.pop(column), rechunk=True)
             if self._is_group(codes, list(names)):
                 columns.append(codes.cat.to(pl.Enum(list(names))).alias(column))
-        return pl.DataFrame(columns)
+        self.frame = pl.DataFrame(columns)
+        return self.frame
 
     def _is_group(self, codes: pl.Series, names: list[str]) -> bool:
         """Return whether a column that was read to the end forms groups."""
@@ -142,6 +149,31 @@ class NamedGroupColumns(GroupColumns):
 
     def _is_group(self, codes: pl.Series, names: list[str]) -> bool:
         return bool(names) and codes.len() > 0
+
+
+class KnownGroupColumns(GroupColumns):
+    """Group columns that were collected before, for rows of which other columns are read now.
+
+    Parameters
+    ----------
+    roles
+        What the columns are read as.
+    frame
+        The group columns.
+    """
+
+    def __init__(self, roles: ColumnRoles, frame: pl.DataFrame) -> None:
+        super().__init__(roles)
+        self.frame = frame
+
+    def may_group(self, column: str) -> bool:
+        """Return False: no column is looked at."""
+        del column
+        return False
+
+    def take_frame(self) -> pl.DataFrame:
+        """Return the group columns."""
+        return self.frame
 
 
 def _cannot_be_name(value: object) -> bool:

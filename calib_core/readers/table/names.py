@@ -323,7 +323,11 @@ def normalise_name(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
-_SPELT: Final = {name: tuple(map(normalise_name, spellings)) for name, spellings in SPELLINGS.items()}
+_NAMES_SPELT: Final[dict[str, dict[str, int]]] = {}
+"""Normalised spelling → the names that it is one of, each with its place among the spellings of the name."""
+for _name, _spellings in SPELLINGS.items():
+    for _rank, _spelling in enumerate(_spellings):
+        _NAMES_SPELT.setdefault(normalise_name(_spelling), {}).setdefault(_name, _rank)
 _CONFIDENCE_WORD: Final = re.compile(r"[^A-Za-z0-9]*confidence[^A-Za-z0-9]*", re.IGNORECASE)
 
 
@@ -341,9 +345,15 @@ def name_words(name: str) -> tuple[str, ...]:
 
 def spelling_rank(column: str, name: str) -> int | None:
     """Return the place of a column's name, or of its path's last step, among the spellings of a name."""
-    spellings = _SPELT.get(name, ())
-    ends = (normalise_name(column), normalise_name(column.rpartition(".")[2]))
-    return next((spellings.index(end) for end in ends if end in spellings), None)
+    return _ranks(column).get(name)
+
+
+def _ranks(column: str) -> dict[str, int]:
+    """The names that a column's name, or else its path's last step, is a spelling of, each with its place."""
+    of_last, of_all = (
+        _NAMES_SPELT.get(normalise_name(end), {}) for end in (column.rpartition(".")[2], column)
+    )
+    return {**of_last, **of_all}
 
 
 def meanings(column: str) -> tuple[Meaning, ...]:
@@ -363,7 +373,8 @@ def meanings(column: str) -> tuple[Meaning, ...]:
     >>> [meaning.name for meaning in meanings("label")], meanings("elapsed")
     (['gold', 'prediction'], ())
     """
-    spelt = {name: rank for name in SPELLINGS if (rank := spelling_rank(column, name)) is not None}
+    ranks = _ranks(column)
+    spelt = {name: ranks[name] for name in SPELLINGS if name in ranks} if ranks else {}
     found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: spelt[name] > 0)]
     before, _, last = column.rpartition(".")
     if "id" in spelt and before and not QUESTIONS.intersection(name_words(before)):

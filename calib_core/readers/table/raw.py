@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from typing import Final, Generic, TypeAlias, TypeVar, cast
 
@@ -338,9 +338,14 @@ def map_ahead(
     For functions that release the interpreter's lock. An error raised for an item is raised when its turn
     comes.
     """
+    remaining = iter(items)
+    firsts = list(islice(remaining, 2))
+    if len(firsts) < 2:  # nothing to compute meanwhile, as in most files
+        yield from ((item, function(item)) for item in firsts)
+        return
     with ThreadPoolExecutor(MAX_AHEAD) as pool:
         submitted: deque[tuple[InputT, Future[OutputT]]] = deque()
-        for item in items:
+        for item in chain(firsts, remaining):
             submitted.append((item, pool.submit(function, item)))
             if len(submitted) > MAX_AHEAD:
                 first, future = submitted.popleft()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, cast
@@ -62,7 +63,7 @@ from calib_core.readers.table.csv_reader import (
 )
 from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices, number_classes
 from calib_core.readers.table.gold_table import join_columns, join_gold
-from calib_core.readers.table.group_columns import GroupColumns
+from calib_core.readers.table.group_columns import GroupColumns, KnownGroupColumns
 from calib_core.readers.table.json_reader import (
     ABSENT,
     numbered_lines,
@@ -475,7 +476,11 @@ def sole_object(head: Head) -> Mapping[str, object] | None:
 def _read_systems(
     head: Head, options: ReadOptions, progress: ReadProgress, origin: Origin, skip_lines: int
 ) -> Reading:
-    """Read each system that stands in the same row as others as a run of its own, by itself."""
+    """Read each system that stands in the same row as others as a run of its own.
+
+    The file is parsed once. What all systems share is looked at with the first, so that each further one
+    takes no longer where there are more of them.
+    """
     names, fields = _names_and_fields(head, options)
     if MODEL in options.columns.values():
         raise Refused(
@@ -484,15 +489,40 @@ def _read_systems(
         )
     wide = match_wide(options.wide, (*names, *fields), head.file)
     left_out = dict.fromkeys((name for name in names if name in wide.columns or name == MODEL), "")
-    readings: list[Reading] = []
-    for index, (system, named) in enumerate(wide.roles_by_system.items()):
+    all_roles: list[ColumnRoles] = []
+    for named in wide.roles_by_system.values():
         columns = {**left_out, **options.columns, **named}
         roles = ColumnRoles.from_options(replace(options, columns=columns), head.file)
-        roles = replace(roles, single_valued=frozenset(named))
+        all_roles.append(_without_holders(head, replace(roles, single_valued=frozenset(named))))
+        left_out = {}  # further systems see no columns of others
+    first = all_roles[0]
+    dialect = _guess_dialect(head.content, first) if head.kind == "text" else COMMAS
+    groups = _candidate_group_columns(head, first)
+    table, unescaped_counts = _open_with_roles(head, all_roles, groups, dialect, skip_lines)
+    slices: list[Slice] = []
+    for part in table.slices:
+        slices.append(_read_strictly_once(part))
+        progress(0.0, f"parsing the columns, {part.share:.0%}")
+    every = tuple(table.found_keys) if table.columns is None else table.columns
+    common = [column for column in every if column not in wide.columns and first.is_used(column)]
+    readings: list[Reading] = []
+    for index, (system, named) in enumerate(wide.roles_by_system.items()):
         described = replace(origin, info=replace(origin.info, model=system))
-        part = _part_of_progress(progress, index, len(wide.roles_by_system), system)
-        readings.append(_read_with_roles(head, roles, part, described, skip_lines))
+        part_done = _part_of_progress(progress, index, len(all_roles), system)
+        if index:
+            holders = (root for path in named if (root := path_root(path, names)) is not None)
+            kept = tuple(dict.fromkeys((*common, *named, *holders)))
+            nested = tuple(path for path in table.nested if path in kept)
+            of_system = replace(table, columns=kept, slices=_with_columns(slices, kept), nested=nested)
+            groups = KnownGroupColumns(all_roles[index], groups.frame)
+        else:
+            kept = tuple(column for column in every if column in named or column not in wide.columns)
+            of_system = replace(table, slices=_with_columns(slices, kept))
+        readings.append(_read_rows(of_system, head, groups, part_done, described, dialect))
         head = replace(head, finds_candidates=False)  # the same for each system
+    note = _repeats_note(head, dialect, readings[0])
+    readings = [_with_note(reading, note) for reading in readings]
+    readings[0] = replace(readings[0], notes=(*readings[0].notes, *unescaped_id_notes(unescaped_counts)))
     systems = column_list_text(list(wide.roles_by_system))
     incomplete = [
         f"{shorten(system, 40)!r} has no column {' or '.join(map(repr, patterns))}, so it is not a system."
@@ -503,6 +533,37 @@ def _read_systems(
         f"Each of its {plural(readings[0].n_rows, 'record')} holds these systems: {systems}.",
         *incomplete[:MAX_CELLS_SHOWN],
     )
+
+
+def _read_strictly_once(part: Slice) -> Slice:
+    """Return a slice that reads its records strictly once, however often they are asked for."""
+    strict = part.read_strictly
+    if strict is None:
+        return part
+
+    @cache
+    def strict_parts() -> tuple[Slice, ...]:
+        return tuple(strict())
+
+    return replace(part, read_strictly=lambda: iter(strict_parts()))
+
+
+def _with_columns(slices: Iterable[Slice], columns: Collection[str]) -> Iterator[Slice]:
+    """Yield slices with these columns alone."""
+    for part in slices:
+        strict = part.read_strictly
+        yield replace(
+            part,
+            columns={name: part.columns[name] for name in columns if name in part.columns},
+            nested={name: part.nested[name] for name in columns if name in part.nested},
+            read_strictly=None if strict is None else partial(_strictly_with_columns, strict, columns),
+        )
+
+
+def _strictly_with_columns(
+    strict: Callable[[], Iterator[Slice]], columns: Collection[str]
+) -> Iterator[Slice]:
+    return _with_columns(strict(), columns)
 
 
 def _join(readings: Sequence[Reading], *notes: str) -> Reading:
@@ -557,32 +618,73 @@ def _read_with_roles(
     roles = _without_holders(head, roles)
     dialect = _guess_dialect(head.content, roles) if head.kind == "text" else COMMAS
     groups = _candidate_group_columns(head, roles)
-    names = header_of(head.content, dialect) if head.kind == "text" else head.names
-    key, _ = join_columns(head.gold_on)
-    paths = tuple(path for path in dict.fromkeys((*roles.paths, key)) if "." in path and path not in names)
-    roots = {path: root for path in paths if (root := path_root(path, names)) is not None}
-    table = open_table(
-        head,
-        lambda column: groups.is_used(column) or column == key or column in roots.values(),
-        skip_lines,
-        dialect,
-        lambda column: (
-            schema_name(roles.role(column) or "") in NUMERIC_COLUMNS and not roles.is_spelled(column)
-        ),
-        paths,
-    )
-    if roots:
-        table = with_nested_fields(table, roots, groups.is_used)
-    unescaped_counts = Counter[str]()
-    if head.kind == "text":
-        slices = unescape_ids(table.slices, lambda column: roles.role(column) == "id", unescaped_counts)
-        table = replace(table, slices=slices)
+    table, unescaped_counts = _open_with_roles(head, (roles,), groups, dialect, skip_lines)
     reading = read_table(table, head, groups, progress, origin, dialect=dialect)
     return replace(reading, notes=(*reading.notes, *unescaped_id_notes(unescaped_counts)))
 
 
+def _open_with_roles(
+    head: Head, all_roles: Sequence[ColumnRoles], groups: GroupColumns, dialect: CsvDialect, skip_lines: int
+) -> tuple[RawTable, Counter[str]]:
+    """Open a table with all columns that are read as something.
+
+    Parameters
+    ----------
+    head
+        The file.
+    all_roles
+        Of each system in a row; columns that they share are read as the first says.
+    groups
+        The candidates for group columns, whose roles are the first.
+    dialect, skip_lines
+        As for `open_table`.
+
+    Returns
+    -------
+    tuple
+        The table, and how many ids were unescaped in each column, once it has been read.
+    """
+    roles_by_column = {
+        column: roles for roles in reversed(all_roles) for column, name in roles.mapping.items() if name
+    }
+    names = header_of(head.content, dialect) if head.kind == "text" else head.names
+    key, _ = join_columns(head.gold_on)
+    every_path = dict.fromkeys((*(path for roles in all_roles for path in roles.paths), key))
+    known = frozenset(names)
+    paths = tuple(path for path in every_path if "." in path and path not in known)
+    roots = {path: root for path in paths if (root := path_root(path, known)) is not None}
+    holders = {*roots.values()}
+
+    def roles_of(column: str) -> ColumnRoles:
+        return roles_by_column.get(column, groups.roles)
+
+    def is_used(column: str) -> bool:
+        return column in roles_by_column or groups.is_used(column)
+
+    table = open_table(
+        head,
+        lambda column: is_used(column) or column == key or column in holders,
+        skip_lines,
+        dialect,
+        lambda column: (
+            schema_name(roles_of(column).role(column) or "") in NUMERIC_COLUMNS
+            and not roles_of(column).is_spelled(column)
+        ),
+        paths,
+    )
+    if roots:
+        table = with_nested_fields(table, roots, is_used)
+    counts = Counter[str]()
+    if head.kind == "text":
+        slices = unescape_ids(table.slices, lambda column: roles_of(column).role(column) == "id", counts)
+        table = replace(table, slices=slices)
+    return table, counts
+
+
 def _without_holders(head: Head, roles: ColumnRoles) -> ColumnRoles:
     """Leave out an object whose fields are read, although its column has the name of a single value."""
+    if not roles.paths:
+        return roles
     columns = head.names or tuple({key for record in head.first_objects for key in record})
     roots = {path_root(path, columns) for path in roles.paths} - {None, *roles.paths, *roles.mapping}
     holders = {root: "" for root in roots if root and (roles.role(root) or "") not in {"", *LIST_COLUMNS}}
@@ -599,6 +701,19 @@ def read_table(
     dialect: CsvDialect = COMMAS,
 ) -> Reading:
     """Read the runs of an opened table; raises as `open_and_read_table`."""
+    reading = _read_rows(table, head, groups, progress, origin, dialect)
+    return _with_note(reading, _repeats_note(head, dialect, reading))
+
+
+def _read_rows(
+    table: RawTable,
+    head: Head,
+    groups: GroupColumns,
+    progress: ReadProgress,
+    origin: Origin,
+    dialect: CsvDialect,
+) -> Reading:
+    """Read the runs of an opened table, without a note on rows that may ask the same."""
     roles = groups.roles
     own = table.columns if table.columns is not None else {key for row in head.first_objects for key in row}
     added: tuple[str, ...] = ()
@@ -623,8 +738,6 @@ def read_table(
     group_columns = groups.take_frame()
     runs, notes, refusal, unique = _judge_rows(collected, group_columns, origin, roles, progress, head)
     roles = replace(roles, mapping={**roles.mapping, **dict.fromkeys(collected.left_out, "")})
-    if runs and (note := _repeats_note(head, dialect, roles, columns, group_columns)):
-        runs = tuple(_with_note(run, note) for run in runs)
     joined = {
         source: name
         for name, source in collected.source_columns.items()
@@ -662,19 +775,17 @@ def read_table(
     )
 
 
-def _repeats_note(
-    head: Head, dialect: CsvDialect, roles: ColumnRoles, columns: Sequence[str], groups: pl.DataFrame
-) -> str:
+def _repeats_note(head: Head, dialect: CsvDialect, reading: Reading) -> str:
     """Return a note on a column that is not read and seems to name the question of each row; "" for none."""
-    read_as = roles.used_roles(columns)
+    read_as = reading.column_roles
     if "trial_of" in read_as.values():
         return ""
-    for column in columns:
-        is_free = not roles.is_used(column) and spelling_rank(column, "id") is not None
+    for column in reading.columns:
+        is_free = column not in read_as and spelling_rank(column, "id") is not None
         if not is_free or are_shares(first_values(head, dialect, [column])[0]):
             continue
         if _values_repeat(head, dialect, read_as, column):
-            others = [name for name in groups.columns if name != column]
+            others = [name for name in reading.group_columns if name != column]
             ids, *values = first_values(head, dialect, [column, *others], N_FIRST_ROWS)
             within = unique_within(ids, pl.DataFrame(dict(zip(others, values, strict=True))))
             once = f", once for each value of {within[0]!r}" if within else ""
@@ -696,8 +807,15 @@ def _values_repeat(head: Head, dialect: CsvDialect, read_as: Mapping[str, str], 
     return rows.height - rows.n_unique() > MAX_REPEATED_IDS * rows.height
 
 
-def _with_note(run: AnswerRun, note: str) -> AnswerRun:
-    return replace(run, row_counts=replace(run.row_counts, notes=(*run.row_counts.notes, note)))
+def _with_note(reading: Reading, note: str) -> Reading:
+    """Add a note to each run; none for ""."""
+    if not note:
+        return reading
+    runs = tuple(
+        replace(run, row_counts=replace(run.row_counts, notes=(*run.row_counts.notes, note)))
+        for run in reading.good_runs
+    )
+    return replace(reading, good_runs=runs)
 
 
 def _candidate_group_columns(head: Head, roles: ColumnRoles) -> GroupColumns:

@@ -6,8 +6,9 @@ lists, counted from 0. A key that itself contains dots comes before a path of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Final, cast
 
@@ -70,7 +71,7 @@ def _series_of_python_values(values: pl.Series, path: str) -> pl.Series:
     return series_from_values(path, [value_at(value, path) for value in values.to_list()])[0]
 
 
-def path_root(path: str, columns: Sequence[str]) -> str | None:
+def path_root(path: str, columns: Collection[str]) -> str | None:
     """Return the column that a path leads into: the longest that it begins with; None if there is none."""
     return next((key for key in path_prefixes(path) if key in columns), None)
 
@@ -354,7 +355,7 @@ def _rows_of_lists(record: JsonObject) -> tuple[JsonObject, ...] | None:
 # --- Several systems in one row ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WideColumns:
     """The columns of several systems that stand side by side in each row.
 
@@ -369,7 +370,7 @@ class WideColumns:
     roles_by_system: Mapping[str, Mapping[str, str]]
     incomplete: Mapping[str, tuple[str, ...]]
 
-    @property
+    @cached_property
     def columns(self) -> frozenset[str]:
         """The columns of all systems."""
         return frozenset(column for roles in self.roles_by_system.values() for column in roles)

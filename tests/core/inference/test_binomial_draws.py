@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calib_core.bins import BinSums
-from calib_core.edges import Binning, Scheme
-from calib_core.inference.null import BinomialDraws
+from calib_core.edges import FINEST_BINS, Binning, Scheme
+from calib_core.inference.null import MAX_INVERTED_PAIRS, BinomialDraws
 from calib_core.metrics import METRICS
 from calib_core.tokens.sums import N_DRAWS
 
@@ -137,3 +137,16 @@ def test_the_debiased_error_of_calibrated_rows_is_on_both_sides_of_zero() -> Non
     values = np.array(drawn, np.float64)
     assert abs(values.mean()) < 4 * values.std() / np.sqrt(values.size)
     assert (values < 0).mean() > 0.3
+
+
+@pytest.mark.parametrize("most", [1, 3, MAX_INVERTED_PAIRS, MAX_INVERTED_PAIRS + 1])
+def test_cells_drawn_together_have_the_numbers_of_numpy(most: int) -> None:
+    random = np.random.default_rng(most)
+    of_cell = random.integers(1, most + 1, 400)
+    of_cell[200] = most
+    confidence = np.repeat(np.sort(np.append(random.beta(2, 1, 398), [0.0, 1.0])), of_cell)
+    fine = sums_of(confidence).binned(Scheme("width", FINEST_BINS))
+    chance = np.clip(fine.confidence / fine.count, 0, 1)
+    wanted = np.random.default_rng(0).binomial(fine.count, chance, size=(N_DRAWS, fine.n_bins))
+    drawn = correct_counts(BinomialDraws(sums_of(confidence)), Scheme("width", FINEST_BINS))
+    assert np.array_equal(drawn, wanted)

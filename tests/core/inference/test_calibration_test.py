@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from calib_core.bins import BinSums
-from calib_core.edges import Scheme
+from calib_core.edges import FINEST_BINS, Scheme
 from calib_core.inference import calibration_test
 from calib_core.inference.calibration_test import (
     FINEST,
@@ -329,3 +330,38 @@ def test_a_drawn_float32_is_below_the_threshold_where_it_is_below_the_confidence
     threshold = calibration_test._float32_at_least(confidence)
     for drawn in (np.nextafter(threshold, np.float32(0)), threshold, np.nextafter(threshold, np.float32(2))):
         assert ((drawn < threshold) == (drawn.astype(np.float64) < confidence)).all()
+
+
+def test_every_run_is_drawn_by_one_row_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether kept from the run before or made anew, wherever a part of them begins and ends."""
+    monkeypatch.setattr(calibration_test, "_UNIFORMS_OF_A_CHUNK", 8)
+    monkeypatch.setattr(calibration_test, "_KEPT_CHUNKS", 2)
+    monkeypatch.setattr(calibration_test, "_kept_chunk", cache(calibration_test._chunk))
+    wanted = np.random.default_rng(calibration_test.DRAW_SEED).random(40, np.float32)
+    for first, n in ((0, 8), (3, 5), (3, 6), (8, 32), (15, 3), (0, 40)):
+        assert np.array_equal(calibration_test._uniforms(first, n), wanted[first : first + n])
+
+
+@pytest.mark.parametrize("digits", [1, 6], ids=["cells of many rows", "a row each"])
+def test_p_values_of_draws_are_those_of_drawing_row_by_row(digits: int) -> None:
+    random = np.random.default_rng(11)
+    said = ((random.permutation(np.arange(300, 2900))[:90] + 0.5) / FINEST_BINS).round(digits)
+    sums = CalibrationSums.from_pairs(said, random.random(90) < said**1.5)
+    tested = cox_test_of_sums(sums)
+    chance, count = sums.confidence / sums.count, np.asarray(sums.count)
+    covariance = sums.design.T @ (sums.design * sums.variance[:, None])
+    parts = calibration_test.CalibrationParts.of_scores(sums.x, sums.variance, covariance)
+    numbers = np.random.default_rng(calibration_test.DRAW_SEED)
+    if digits == 6:
+        assert (count == 1).all()
+        right = numbers.random((tested.n_draws, chance.size), np.float32) < chance
+    else:
+        right = numbers.binomial(count, chance, size=(tested.n_draws, chance.size))
+    drawn = parts.statistics((right - count * chance) @ sums.design)
+    own = parts.statistics(sums.residual @ sums.design)
+    n_far = (drawn >= own - 1e-9 * (1 + own)).sum(axis=0)
+    assert tested.n_draws >= calibration_test.FIRST_DRAWS
+    assert tested.curve_p == (1 + n_far[3]) / (1 + tested.n_draws)
+    assert parts.effective >= calibration_test.MIN_INFORMATION or tested.level_p == (1 + n_far[1]) / (
+        1 + tested.n_draws
+    )

@@ -18,6 +18,7 @@ from calib_core.results.methods_table import (
     MethodsTable,
     compare_methods,
 )
+from calib_core.results.score import score
 from calib_core.runs import AnswerRun
 from core.confidence_runs import run_of
 
@@ -273,6 +274,27 @@ def test_the_frame_has_one_row_per_cell() -> None:
         ("b", "verbal"),
     ]
     assert frame.columns == compare_methods({}).to_frame().columns
+
+
+def test_no_outcome_is_drawn_until_a_p_value_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[AnswerEvidence] = []
+    real = AnswerEvidence.null_draws
+
+    def null_draws(self: AnswerEvidence, *of: Any) -> Any:
+        made.append(self)
+        return real(self, *of)
+
+    monkeypatch.setattr(AnswerEvidence, "null_draws", null_draws)
+    runs = {"enough": WORSE, "too few": RUN}
+    alone = compare_methods({name: evidences_of(run, "given") for name, run in runs.items()})
+    cells = [*alone.cells.values(), *table(WORSE).cells.values()]
+    assert not made
+    for cell in cells:
+        whole = score(cell.evidence, "ece", with_remark=False)
+        assert (cell.ece, cell.p, cell.recipe) == (whole.value, whole.p, whole.recipe)
+        assert cell.p is not None or "p over R=" not in cell.recipe
+    assert alone.to_frame()["p"].to_list() == [cell.p for cell in alone.cells.values()]
+    assert {cell.p is None for cell in cells} == {True, False}
 
 
 def test_an_event_is_not_compared_with_the_confidence_in_an_answer() -> None:

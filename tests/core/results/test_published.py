@@ -28,6 +28,7 @@ from calib_core.results.robustness import PAPER_BINS, Sweep, SweepCurve
 from calib_core.results.training import training_curves
 from calib_core.views.published_table import published_view
 from core.results.test_training import checkpoint
+from core.run_builders import given_evidence
 
 
 def test_table_one_of_the_full_ece_paper() -> None:
@@ -145,13 +146,16 @@ def test_runs_of_different_judgements_are_counted() -> None:
     assert many.details.endswith("b (RSD 5.0 % against 40.0 %) and 2 more")
 
 
+EVIDENCE = given_evidence([0.5], [1])
+
+
 def methods_table(
     briers: dict[str, dict[str, float]], p: float = 1e-6, dataset: str | None = None
 ) -> MethodsTable:
     """Runs whose methods have these Brier scores; every pair of them differs with this p (Holm)."""
     cells = {
         (run, method): MethodsCell(
-            run, method, 0.1, brier, 0.7, 0.8, 0.5, 100, 100, "majority answer", None, ""
+            run, method, 0.1, brier, 0.7, 0.8, 100, 100, "majority answer", None, "", EVIDENCE, Scheme()
         )
         for run, of_run in briers.items()
         for method, brier in of_run.items()

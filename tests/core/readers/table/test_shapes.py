@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from calib_core import readers
 from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers.format import Reading, ReadOptions
+from calib_core.readers.table import group_columns, reader
 from calib_core.runs import AnswerRun
 from core.cli_calls import Call
 from core.readers.conftest import ReadText
@@ -446,6 +448,50 @@ def test_the_star_may_stand_before_a_nested_field(read_text: ReadText) -> None:
         reading = read_text(content, wide={"*.p": "confidence", "*.ok": "correct"})
         assert pairs(reading) == SYSTEMS
         assert reading.unused_columns == ()
+
+
+@pytest.mark.parametrize("write", [as_plain_csv, as_json_lines, as_parquet], ids=["csv", "json", "parquet"])
+def test_a_file_is_parsed_once_for_all_systems(
+    write: Callable[[list[dict[str, Any]]], str | bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what they share, such as columns of groups, is looked at once."""
+    done = Counter[str]()
+
+    def counted(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def call(*of: Any, **options: Any) -> Any:
+            done[name] += 1
+            return real(*of, **options)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(reader, "open_table")
+    counted(group_columns, "_name_texts")
+    counts: list[Counter[str]] = []
+    for n_systems in (2, 9):
+        rows = [
+            {
+                f"s{at}-{name}": value
+                for at in range(n_systems)
+                for name, value in (("conf", 0.5), ("eval", 1))
+            }
+            | {"level": "easy" if row % 2 else "hard", "note": f"n{row}"}
+            for row in range(8)
+        ]
+        path = tmp_path / f"{n_systems}"
+        content = write(rows)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        done.clear()
+        reading = readers.read_in_this_process(
+            path, file="a", options=readers.ReadOptions(wide={"*-conf": "confidence", "*-eval": "correct"})
+        )
+        runs = [run for run in reading.good_runs if isinstance(run, AnswerRun)]
+        assert [run.group_columns.columns for run in runs] == [["level"]] * n_systems
+        assert reading.unused_columns == ("note",)
+        counts.append(done.copy())
+    assert counts[0] == counts[1]
+    assert counts[0]["open_table"] == 1
 
 
 def test_bad_values_of_all_systems_are_told(read_text: ReadText) -> None:
