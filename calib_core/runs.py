@@ -6,11 +6,12 @@ A run is one model answering one data set once. Every layer above works with the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from html import escape
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -492,3 +493,23 @@ def runs_table(runs: Sequence[Run]) -> str:
         for run in runs
     )
     return f"<table>{header}{rows}</table>"
+
+
+# --- What is kept of the last run -------------------------------------------------------------------------
+
+_Asked = ParamSpec("_Asked")
+_Kept = TypeVar("_Kept")
+_FORGET: Final[list[Callable[[], None]]] = []
+
+
+def kept_for_last_run(compute: Callable[_Asked, _Kept]) -> Callable[_Asked, _Kept]:
+    """Keep what a function returned last: the methods of a run need it one after the other."""
+    kept = lru_cache(maxsize=1)(compute)
+    _FORGET.append(kept.cache_clear)
+    return cast("Callable[_Asked, _Kept]", kept)
+
+
+def forget_last_run() -> None:
+    """Release the run that methods were tried on last, and what is kept of it."""
+    for forget in _FORGET:
+        forget()

@@ -26,8 +26,8 @@ from window import Browse, ColorScheme, Reopen, Settled, Window, Windows
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# New objects are searched for garbage at 20,000 of them, not at 700: that took a tenth of the tests' time.
-gc.set_threshold(20_000, *gc.get_threshold()[1:])
+# New objects are searched for garbage at 100,000 of them, not at 700: that took a tenth of the tests' time.
+gc.set_threshold(100_000, *gc.get_threshold()[1:])
 
 # A slow machine is not a failing property. Runs are repeatable, so that a failure can be investigated;
 # `pytest --hypothesis-profile=search` draws new examples each time, and many more of them.

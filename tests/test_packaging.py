@@ -72,21 +72,6 @@ class Installed:
         return _run(program, *words[1:], cwd=self.home, env=environment(self.home))
 
 
-@pytest.fixture(scope="session")
-def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel alone is installed; what it depends on is this environment's."""
-    folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder / "venv", with_pip=False, symlinks=True)
-    home = folder / "home"
-    home.mkdir()
-    fresh = Installed(folder / "venv", home)
-    python = fresh.environment / "bin" / "python"
-    _run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", built[1])
-    ours = [sysconfig.get_path("purelib"), *(path for path in sys.path if path.endswith("-packages"))]
-    (fresh.packages / "dependencies.pth").write_text("\n".join(dict.fromkeys(ours)), encoding="utf-8")
-    return fresh
-
-
 def _run(
     *words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 120
 ) -> str:
@@ -134,7 +119,8 @@ def test_a_wheel_of_the_checkout_is_that_of_the_sdist(
     assert {"LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "pyproject.toml", *SHIPPED} <= tops
 
 
-def test_it_scores_a_file_where_it_is_installed(installed: Installed) -> None:
+def test_it_scores_a_file_where_it_is_installed(core_installed: Installed) -> None:
+    installed = core_installed
     place = installed.run("python", "-c", "import calib_core; print(calib_core.__file__)").strip()
     assert Path(place) == installed.packages / "calib_core" / "__init__.py"
     write(installed.home, "quiz.csv", "confidence,correct\n0.9,1\n0.9,0\n0.6,1\n0.6,1\n")
@@ -301,24 +287,16 @@ echo "${COMPREPLY[@]}"
 
 
 def test_a_shell_completes_verbs_options_and_ids(core_installed: Installed) -> None:
-    """In bash; of zsh and fish, which may not be here, what their scripts ask is answered."""
+    """In bash; `tests/core/cli/test_completion.py` asks for more, as the scripts of the shells do."""
     done = _in_bash(core_installed, "calib --install-completion; true")
     assert (done.stderr, "bash completion installed" in done.stdout) == ("", True)
     for typed, expected in (
         (["re"], {"recalibrate", "reduce", "report"}),
         (["score", "quiz.csv", "--me"], {"--method", "--metric"}),
         (["score", "--metric", "auro"], {"auroc"}),
-        (["score", "--method", "p_"], {"p_true"}),
-        (["recalibrate", "--by", "p"], {"platt"}),
-        (["judge", "--metric", "kap"], {"kappa"}),
-        (["score", "--labels", ""], {"top", "all"}),
         (["score", "qu"], set[str]()),  # bash completes files itself
     ):
         assert set(_in_bash(core_installed, _TAB, *typed).stdout.split()) == expected, typed
-    for shell in ("zsh", "fish"):
-        asks = f"_CALIB_COMPLETE=complete_{shell} _TYPER_COMPLETE_FISH_ACTION=get-args"
-        told = _in_bash(core_installed, f"{asks} _TYPER_COMPLETE_ARGS='calib score --me' calib").stdout
-        assert set(re.findall(r"--me\w+", told)) == {"--method", "--metric"}
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
@@ -393,6 +371,16 @@ def test_the_image_serves_the_dashboard_and_not_as_root() -> None:
             time.sleep(1)
     finally:
         _run(builder, "stop", container)
+
+
+@pytest.fixture
+def installed(core_installed: Installed) -> Iterator[Installed]:
+    """The wheel, and whatever it may need: this environment's packages, for as long as the test lasts."""
+    ours = [sysconfig.get_path("purelib"), *(path for path in sys.path if path.endswith("-packages"))]
+    extras = core_installed.packages / "extras.pth"
+    extras.write_text("\n".join(dict.fromkeys(ours)), encoding="utf-8")
+    yield core_installed
+    extras.unlink()
 
 
 @pytest.fixture

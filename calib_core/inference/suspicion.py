@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from itertools import permutations
 from math import exp, log, sqrt
 from typing import Final
@@ -30,7 +29,7 @@ from calib_core.methods.columns import column
 from calib_core.methods.method import Confidences
 from calib_core.metrics.auroc import auroc, least_auroc
 from calib_core.pairs import Distribution
-from calib_core.runs import AnswerRun
+from calib_core.runs import AnswerRun, kept_for_last_run
 from calib_core.terms import ANSWER_TERMS, Terms
 
 Check = Callable[[AnswerRun, Confidences], Suspicion | None]
@@ -108,12 +107,6 @@ def suspicions(run: AnswerRun, confidences: Confidences) -> tuple[Suspicion, ...
     """
     checks = CHECKS_OF_EVENTS if confidences.probability_of == "event" else CHECKS
     return tuple(found for check in checks if (found := check(run, confidences)) is not None)
-
-
-def clear_suspicion_cache() -> None:
-    """Release the run that was checked last."""
-    _contradicting_rows.cache_clear()
-    _row_contents.cache_clear()
 
 
 # --- Accuracy ---------------------------------------------------------------------------------------------
@@ -265,12 +258,13 @@ def outcome_contradicts_answer(run: AnswerRun, confidences: Confidences) -> Susp
     return Suspicion("outcome_contradicts_answer", message, example)
 
 
-@lru_cache(maxsize=1)  # methods of a run are checked one after the other
+@kept_for_last_run
 def _contradicting_rows(run: AnswerRun) -> tuple[NDArray[np.intp], int]:
     """Positions of the rows in which the outcome contradicts the answer, and how many were compared."""
     none = np.zeros(0, np.intp), 0
+    has_answer = run.has_columns("prediction") or run.has_columns("prediction_index")
     may_have_gold = any(name in run.rows.columns for name in ("gold", "gold_index", "gold_all"))
-    if not (may_have_gold and run.has_columns("correct") and has_gold(run).any()):
+    if not (has_answer and may_have_gold and run.has_columns("correct") and has_gold(run).any()):
         return none
     first = replace(run, rows=run.rows.head(MAX_COMPARED_ROWS))
     is_same_text = column(first, "prediction") == column(first, "gold")
@@ -444,7 +438,7 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
     return Suspicion("rows_repeat", message, example)
 
 
-@lru_cache(maxsize=1)  # methods of a run are checked one after the other
+@kept_for_last_run
 def _row_contents(run: AnswerRun) -> pl.Series | None:
     """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
     hashes = _hash_rows(run, cs.all())

@@ -19,7 +19,7 @@ from calib_core.methods.answers.normalise import choice_texts
 from calib_core.methods.columns import as_float64, column, first_reason, flatten_rows, usable_rows
 from calib_core.methods.method import Confidences, Method, MethodOptions
 from calib_core.pairs import Distribution, Pairs
-from calib_core.runs import AnswerRun
+from calib_core.runs import AnswerRun, kept_for_last_run
 from calib_core.wording import format_number, plural
 
 YES_NO: Final = ("yes", "no")
@@ -35,6 +35,7 @@ _CUT_ID: Final = re.compile(rf"{AT_LEAST}\.([1-9][0-9]{{0,3}})")
 _EXACT_SUM: Final = 1e-6
 
 
+@kept_for_last_run  # of a scale, for every level
 def _choice_confidences(run: AnswerRun, options: MethodOptions) -> Confidences:
     """The stored distribution; of an event, p over yes and 1 − p over no."""
     if run.info.choices_are is None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -41,7 +40,7 @@ from calib_core.methods.answers.outcomes import (
 from calib_core.methods.answers.unparseable import UNPARSEABLE_PHRASES, UnparseableRule
 from calib_core.methods.columns import column, first_reason, usable_rows
 from calib_core.methods.method import Confidences, Method, MethodOptions
-from calib_core.runs import AnswerRun
+from calib_core.runs import AnswerRun, kept_for_last_run
 
 _NEEDS: Final = (
     "several sampled answers per question (samples, samples_parsed or, for open text, sample_cluster); "
@@ -141,11 +140,10 @@ def self_consistency(
     )
 
 
-@lru_cache(maxsize=1)
+@kept_for_last_run
 def _cached_clusters(
     run: AnswerRun, unparseable: UnparseableRule
 ) -> tuple[AnswerNormaliser, Clusters, Outcomes, int]:
-    # The three methods need the same clusters one after the other, so those of the last run are cached.
     normaliser = AnswerNormaliser.for_run(run)
     clusters = cluster_samples(run, normaliser, unparseable)
     outcomes = majority_outcomes(run, normaliser, clusters)
@@ -163,11 +161,6 @@ def _count_whole_outputs(run: AnswerRun, normaliser: AnswerNormaliser, clusters:
     for whole, _ in marked_answers(likely):
         is_marked |= whole.is_not_null().to_numpy()
     return texts.len() - int(is_marked.sum())
-
-
-def clear_cluster_cache() -> None:
-    """Release the cached clusters, and with them the run they belong to."""
-    _cached_clusters.cache_clear()
 
 
 def _missing_reasons(run: AnswerRun, normaliser: AnswerNormaliser, clusters: Clusters) -> pl.Series:

@@ -35,9 +35,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib_core.errors import Refused, shorten
-from calib_core.inference.suspicion import clear_suspicion_cache
-from calib_core.methods.self_consistency import clear_cluster_cache
 from calib_core.readers.companions import is_companion
+from calib_core.runs import forget_last_run
 from pages.state.mappings import SessionMappings
 
 MAX_SESSION_BYTES: Final = 1_000_000_000
@@ -193,8 +192,7 @@ class SessionUploads:
             self.files.clear()
             self.results.clear()
             self.mappings.by_path.clear()
-            clear_cluster_cache()
-            clear_suspicion_cache()
+            forget_last_run()
             self.field = secrets.token_hex(4)
 
     def _forget(self, label: str, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -74,14 +75,23 @@ GONE: Final = {"sampling": "nine.jsonl", "training": "gpt-000400.npz"}
 """Page → the file that is taken away, else the green model's rows."""
 
 
-@pytest.fixture
-def runs_for_every_page(data: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs for every page."""
-    write_csv(data / "red.csv", quiz(90, model="red", dataset="quiz"))
-    write_csv(data / "green.csv", quiz(80, seed=6, model="green", dataset="quiz"))
-    write_jsonl(data / "ten.jsonl", samples(30))
-    write_jsonl(data / "nine.jsonl", samples(25, seed=8))
-    write_checkpoints(data)
+    made = tmp_path_factory.mktemp("every-page")
+    write_csv(made / "red.csv", quiz(90, model="red", dataset="quiz"))
+    write_csv(made / "green.csv", quiz(80, seed=6, model="green", dataset="quiz"))
+    write_jsonl(made / "ten.jsonl", samples(30))
+    write_jsonl(made / "nine.jsonl", samples(25, seed=8))
+    write_checkpoints(made)
+    return made
+
+
+@pytest.fixture
+def runs_for_every_page(made: Path, data: Path) -> Path:
+    """A folder with links to these files, which a test may take away."""
+    for path in made.iterdir():
+        os.link(path, data / path.name)
     return data
 
 

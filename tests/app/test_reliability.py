@@ -10,11 +10,13 @@ import pytest
 import calib_core
 import screens
 from calib_core.bins import BinSums
+from calib_core.edges import Scheme
 from calib_core.metrics import METRICS
-from calib_core.results.evidence import bins_all_classes
+from calib_core.results.evidence import Evidence, bins_all_classes, gather_evidence
+from calib_core.results.score import score as score_of
 from core.oracle import OF_RANKS, OF_SCALES
 from predictions import choices, quiz, samples, write_csv, write_jsonl
-from screens import Visit, address, choose, figure, page_text, run, table, targets, tiles
+from screens import ShowFolder, Visit, address, choose, figure, page_text, run, table, targets, tiles
 from token_files import positions, write_npz
 
 QUESTION = ("question", "confidence", "right")
@@ -24,14 +26,25 @@ def format_value(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}".replace("-", "−")
 
 
+@pytest.fixture(scope="module")
+def of_choices(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evidence]:
+    """A folder with one file of choices, and what a method makes of it."""
+    folder = tmp_path_factory.mktemp("choices")
+    (run,) = calib_core.load(write_jsonl(folder / "four.jsonl", choices(90)))
+    return folder, gather_evidence(run, "choice_softmax")
+
+
 @pytest.mark.parametrize("metric", [id_ for id_ in METRICS if id_ not in (*OF_SCALES, *OF_RANKS)])
 @pytest.mark.parametrize("m", [1, 7, 20])
-def test_the_tiles_are_the_scores(metric: str, m: int, data: Path, visit: Visit) -> None:
-    (loaded,) = calib_core.load(write_jsonl(data / "four.jsonl", choices(90)))
+def test_the_tiles_are_the_scores(
+    metric: str, m: int, of_choices: tuple[Path, Evidence], show_folder: ShowFolder, visit: Visit
+) -> None:
+    folder, evidence = of_choices
+    show_folder(folder)
     at = visit("reliability", metric=metric, m=str(m))
 
     def score(id_: str) -> float | None:
-        return calib_core.score(loaded, method="choice_softmax", metric=id_, bins=m).value
+        return score_of(evidence, id_, Scheme("width", m), with_remark=False).value
 
     accuracy, brier = score("accuracy"), score("brier")
     assert accuracy is not None

@@ -21,7 +21,9 @@ from predictions import choices, quiz, samples, write_csv, write_jsonl
 from screens import Visit, address, table
 
 
-def test_pages_load_neither_pandas_nor_the_list_of_all_emojis(tmp_path: Path) -> None:
+def test_pages_load_neither_pandas_nor_the_list_of_all_emojis(
+    files_of_every_kind: Path, tmp_path: Path
+) -> None:
     """Streamlit would, for tables that are not Arrow and for labels: 60 MB, and half a second of a core."""
     program = f"""if True:
         import sys
@@ -33,7 +35,7 @@ def test_pages_load_neither_pandas_nor_the_list_of_all_emojis(tmp_path: Path) ->
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "CALIB_DATA": str(ROOT / "data")},
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "CALIB_DATA": str(files_of_every_kind)},
         capture_output=True,
         text=True,
         check=True,

@@ -70,16 +70,21 @@ RESULTS: Final[dict[str, Callable[[], Any]]] = {
     "groups": lambda: calib_core.groups(runs("facts.answers.parquet")),
     "training": lambda: calib_core.training(checkpoints()),
     "judge": lambda: calib_core.judge(judge()),
-    "agreement": lambda: calib_core.judge(judge()).agreement,
-    "pass rates": lambda: calib_core.judge(judge()).pass_rates,
-    "fairness": lambda: calib_core.judge(judge()).fairness,
+    "agreement": lambda: result_of("judge").agreement,
+    "pass rates": lambda: result_of("judge").pass_rates,
+    "fairness": lambda: result_of("judge").fairness,
     "two judges": lambda: compare_judges(judge(), judge()),
 }
 
 
 @cache
+def result_of(question: str) -> Any:
+    return RESULTS[question]()
+
+
+@cache
 def view_of(question: str) -> View:
-    result = RESULTS[question]()
+    result = result_of(question)
     return VIEWS[type(result)](result)
 
 
@@ -98,7 +103,7 @@ def drawn(view: View) -> AppTest:
 
 
 def test_every_class_of_results_with_a_view_is_tried() -> None:
-    assert {type(result()) for result in RESULTS.values()} == set(VIEWS)
+    assert {type(result_of(question)) for question in RESULTS} == set(VIEWS)
 
 
 HTML: Final[dict[str, Callable[[View], str]]] = {

@@ -60,12 +60,9 @@ cc.score(run, metric="ece").valu
 """
 
 
-def _pyright(path: Path) -> list[dict[str, Any]]:
-    config = path.with_name("pyrightconfig.json")
-    config.write_text(
-        json.dumps({"include": [path.name], "strict": [path.name], "extraPaths": [str(ROOT)]}),
-        encoding="utf-8",
-    )
+def _pyright(folder: Path) -> list[dict[str, Any]]:
+    config = folder / "pyrightconfig.json"
+    config.write_text(json.dumps({"strict": ["*.py"], "extraPaths": [str(ROOT)]}), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(config)],
         capture_output=True,
@@ -76,12 +73,11 @@ def _pyright(path: Path) -> list[dict[str, Any]]:
 
 
 def test_a_users_script_is_checked_strictly(tmp_path: Path) -> None:
-    (tmp_path / "right").mkdir()
-    (tmp_path / "wrong").mkdir()
-    found = _pyright(write(tmp_path / "right", "script.py", SCRIPT))
-    assert [one["message"] for one in found if one["severity"] == "error"] == []
-    found = _pyright(write(tmp_path / "wrong", "script.py", WRONG))
-    lines = {one["range"]["start"]["line"] for one in found if one["severity"] == "error"}
+    write(tmp_path, "right.py", SCRIPT)
+    write(tmp_path, "wrong.py", WRONG)
+    errors = [one for one in _pyright(tmp_path) if one["severity"] == "error"]
+    assert [one["message"] for one in errors if one["file"].endswith("right.py")] == []
+    lines = {one["range"]["start"]["line"] for one in errors if one["file"].endswith("wrong.py")}
     assert lines == {3, 5, 6, 7}
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import stat
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
 
+from app_server import ROOT
 from calib_core.user_cache import DEFAULT_MIB, CacheFolder, max_cache_bytes
 
 BLOCK = 4096
@@ -107,47 +107,51 @@ def test_an_entry_that_fails_half_way_leaves_nothing(cache: CacheFolder) -> None
     assert [path.name for path in cache.folder.iterdir()] == ["a"]
 
 
-def write_often(folder: Path, letter: bytes) -> None:
-    for _ in range(30):
-        CacheFolder(folder, 10 * BLOCK).save("a", [letter * 5000] * 3)
+def write(program: str, *arguments: object) -> subprocess.Popen[str]:
+    """A process that writes to a cache and loads nothing else, which it would take a second for."""
+    words = [sys.executable, "-c", f"{LOAD}{program}", *map(str, arguments)]
+    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+LOAD = """
+import sys, time
+from pathlib import Path
+from calib_core.user_cache import CacheFolder
+"""
+OFTEN = f"""
+for _ in range(30):
+    CacheFolder(Path(sys.argv[1]), {10 * BLOCK}).save("a", [sys.argv[2].encode() * 5000] * 3)
+"""
+HALF = f"""
+def parts():
+    yield b"half" * {2 * BLOCK}
+    print("begun", flush=True)
+    time.sleep(60)
+CacheFolder(Path(sys.argv[1]), {20 * BLOCK}).save("a", parts())
+"""
 
 
 def test_two_processes_that_write_at_once_leave_one_whole_entry(cache: CacheFolder) -> None:
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_often, args=(cache.folder, letter)) for letter in (b"x", b"y")]
-    for writer in writers:
-        writer.start()
+    writers = [write(OFTEN, cache.folder, letter) for letter in "xy"]
     seen: set[bytes] = set()
-    while any(writer.is_alive() for writer in writers):
+    while any(writer.poll() is None for writer in writers):
         if (found := cache.load("a")) is not None:
             seen.add(bytes(found))
     for writer in writers:
-        writer.join()
-        assert writer.exitcode == 0
+        writer.communicate()
+        assert writer.returncode == 0
     found = cache.load("a")
     assert found is not None
     assert seen | {bytes(found)} <= {b"x" * 15000, b"y" * 15000}
     assert [path.name for path in cache.folder.iterdir()] == ["a"]
 
 
-def write_half(folder: Path, begun: Event) -> None:
-    def parts() -> Iterator[bytes]:
-        yield b"half" * 2 * BLOCK
-        begun.set()
-        time.sleep(60)
-
-    CacheFolder(folder, 20 * BLOCK).save("a", parts())
-
-
 def test_a_process_killed_while_it_writes_leaves_the_entry_before(cache: CacheFolder) -> None:
     cache.save("a", [b"before"])
-    context = multiprocessing.get_context("spawn")
-    begun = context.Event()
-    writer = context.Process(target=write_half, args=(cache.folder, begun))
-    writer.start()
-    assert begun.wait(60)
-    writer.kill()
-    writer.join()
+    with write(HALF, cache.folder) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "begun\n"
+        writer.kill()
     found = cache.load("a")
     assert found is not None
     assert bytes(found) == b"before"

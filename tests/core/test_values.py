@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,15 @@ ROWS = [
 ]
 
 
+@cache
 def _load() -> calib_core.Run:
     (run,) = calib_core.load(ROWS)
+    return run
+
+
+@cache
+def _load_changed() -> calib_core.Run:
+    (run,) = calib_core.load([{**row, "confidence": 0.5, "samples": ["x", "y"] * 2} for row in ROWS])
     return run
 
 
@@ -65,8 +73,7 @@ def test_copies_are_equal_and_printed_as_one_line(name: str) -> None:
     assert len(repr(result)) < 220
     assert "\n" not in repr(result)
     other = copy.deepcopy(_load())
-    changed = calib_core.load([{**row, "confidence": 0.5, "samples": ["x", "y"] * 2} for row in ROWS])[0]
-    assert RESULTS[name](changed) != result
+    assert RESULTS[name](_load_changed()) != result
     assert RESULTS[name](other) == result
 
 

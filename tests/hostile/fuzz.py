@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import select
@@ -50,6 +51,8 @@ def read_on(*, types: bool) -> None:
         judge = Judge(Path(work), made_anew.goods)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
+        gc.freeze()
+        gc.set_threshold(100_000)  # as in `tests/conftest.py`
         for line in sys.stdin:
             spoilt = made_anew.spoilt(int(line))
             try:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -24,14 +25,25 @@ from hostile.resource_watch import NOBODY, Port, Watch, resident
 NEVER: list[str] = ["CANARY-7f3a", "root:", "Traceback"]
 
 
-def listing(folder: Path) -> dict[str, tuple[int, int]]:
+Listing = dict[str, tuple[int, int]]
+
+
+def listing(folder: Path) -> Listing:
     """Every file below the folder: path → size, time of its last change."""
-    found: dict[str, tuple[int, int]] = {}
+    found: Listing = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             seen = os.lstat(path := os.path.join(at, name))  # noqa: PTH118  half the time, at each case
             found[path] = seen.st_size, seen.st_mtime_ns
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def whole_set_unchanged(hostile: Path) -> Iterator[None]:
+    """After each import only the folder of its file is looked at."""
+    before = listing(hostile)
+    yield
+    assert listing(hostile) == before
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["name"]))
@@ -52,16 +64,14 @@ def test_further_hostile_files(
     made = tmp_path_factory.mktemp("further")
     program = [sys.executable, str(folder / "make_hostile.py"), str(made)]
     subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
+    before = listing(made)
     importer = importers.start(made / "data", tmp_path_factory.mktemp("importer"))
     try:
         for case in further:
             _is_held(case, made, importer, port, tmp_path)
+        assert listing(made) == before
     finally:
         importer.stop()
-
-
-_listed: dict[Path, dict[str, tuple[int, int]]] = {}
-"""Folder of files → its listing before the first import; no import changes it."""
 
 
 def _is_held(case: Case, hostile: Path, importer: Importer, port: Port, tmp_path: Path) -> None:
@@ -70,16 +80,15 @@ def _is_held(case: Case, hostile: Path, importer: Importer, port: Port, tmp_path
     if not typed and not os.path.lexists(hostile / "data" / path):
         pytest.skip(f"not made here: needs {case.get('needs')}")
     born = psutil.Process(importer.pid).create_time()
-    if hostile not in _listed:
-        _listed[hostile] = listing(hostile)
-    expect = case["expect"]
+    around = (hostile / "data" / path).parent if not typed else hostile / "outside"
+    expect, before = case["expect"], listing(around)
     with Watch(importer.pid, importer.idle, port) as watch:
         result = importer.load(path, case["shape"])
     assert watch.seconds <= 10
     assert watch.extra_bytes <= 2**30
     assert watch.requests == 0
     assert psutil.Process(importer.pid).create_time() == born
-    assert listing(hostile) == _listed[hostile]
+    assert listing(around) == before
     assert not any(never in text for never in NEVER for text in (result.message, *result.texts))
     if expect in ("refused", "asks"):
         assert result.message

@@ -33,7 +33,7 @@ from calib_core.methods.columns import (
 )
 from calib_core.methods.method import Confidences, MethodOptions
 from calib_core.pairs import Pairs, UnpairedOutcomes
-from calib_core.runs import AnswerRun, AnswerSource, Run, TokenRun
+from calib_core.runs import AnswerRun, AnswerSource, Run, TokenRun, kept_for_last_run
 
 JUDGED_ANSWER_NAMES: Final[Mapping[AnswerSource, str]] = MappingProxyType(
     {
@@ -238,8 +238,7 @@ def _greedy_outcomes(run: AnswerRun) -> Outcomes:
         # Not filled in from prediction and gold: null may mean partly right, which is no outcome.
         why = first_reason(run.rows.height, ("no stored outcome", correct.is_null()))
         return Outcomes(JUDGED_ANSWER_NAMES["greedy"], correct, why, answers)
-    normaliser = AnswerNormaliser.for_run(run)
-    correct, unread = prediction_matches_gold(run, normaliser)
+    normaliser, correct, unread = _judged_by_gold(run)
     why = first_reason(
         run.rows.height,
         ("no gold", correct.is_null() & ~has_gold(run)),
@@ -250,6 +249,13 @@ def _greedy_outcomes(run: AnswerRun) -> Outcomes:
     kinds = " or ".join(normaliser.kinds(correct.is_not_null().arg_true()))
     recipe = (f"judged by prediction = gold, as {kinds}",)
     return Outcomes(JUDGED_ANSWER_NAMES["greedy"], correct, why, answers, remarks, recipe)
+
+
+@kept_for_last_run
+def _judged_by_gold(run: AnswerRun) -> tuple[AnswerNormaliser, pl.Series, int]:
+    """The normaliser of the run, and what `prediction_matches_gold` makes of it."""
+    normaliser = AnswerNormaliser.for_run(run)
+    return normaliser, *prediction_matches_gold(run, normaliser)
 
 
 def _unparsed_remark(n: int) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app_server import ROOT
+from calib_core.__main__ import main
 from calib_core.version import VERSION
 from core.cli_calls import BAD, GOOD, VERBS, Call, write
 
@@ -68,18 +69,13 @@ def run_redirected(line: str, *words: str | Path) -> subprocess.CompletedProcess
     )
 
 
-FULL = ('"$@" >/dev/full', "No space left on device")
-CLOSED = ('"$@" >&-', "it is closed")
-
-
 @pytest.mark.parametrize(
     ("words", "line", "why"),
     [
-        (("check",), *FULL),
-        (("score",), *CLOSED),
-        (("bins", "--json"), *FULL),
-        (("bins", "--json"), *CLOSED),
-        (("--help",), *FULL),
+        (("score",), '"$@" >&-', "it is closed"),
+        (("bins", "--json"), '"$@" >&-', "it is closed"),
+        (("bins", "--json"), '"$@" >/dev/full', "No space left on device"),
+        (("--help",), '"$@" >/dev/full', "No space left on device"),
     ],
 )
 def test_a_result_that_cannot_be_printed_is_reported_in_one_line(
@@ -90,6 +86,16 @@ def test_a_result_that_cannot_be_printed_is_reported_in_one_line(
     assert done.stderr == f"Cannot write to standard output: {why}.\n"
 
 
+def test_a_table_that_cannot_be_printed_is_reported_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "quiz.csv", GOOD)
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert main(["check", str(path)]) == 2
+    assert capsys.readouterr().err == "Cannot write to standard output: No space left on device.\n"
+
+
 def test_a_refusal_is_reported_even_on_a_full_disk() -> None:
     done = run_redirected('"$@" >/dev/full', "nothing", "--json")
     assert done.returncode == 2
@@ -97,15 +103,14 @@ def test_a_refusal_is_reported_even_on_a_full_disk() -> None:
     assert done.stderr.endswith("standard output: No space left on device.\n")
 
 
-def test_a_full_disk_under_both_outputs_is_still_an_exit_code(tmp_path: Path) -> None:
-    path = write(tmp_path, "quiz.csv", GOOD)
-    assert run_redirected('"$@" >/dev/full 2>&1', "score", path).returncode == 2
+def test_a_full_disk_under_both_outputs_is_still_an_exit_code() -> None:
+    assert run_redirected('"$@" >/dev/full 2>&1', "--help").returncode == 2
 
 
-def test_exit_codes_reach_the_shell(tmp_path: Path) -> None:
+def test_exit_codes_reach_the_shell(tmp_path: Path, call: Call) -> None:
     assert run_program("score", write(tmp_path, "bad.csv", BAD), "--json").returncode == 3
-    unknown = run_program("sweep", tmp_path / "gone.csv", "--json")
-    assert (unknown.returncode, json.loads(unknown.stdout)) == (2, [])
+    unknown = call("sweep", tmp_path / "gone.csv", "--json")
+    assert (unknown.code, unknown.elements) == (2, [])
 
 
 def test_a_closed_pipe_is_no_broken_rule(tmp_path: Path) -> None:
@@ -115,7 +120,7 @@ def test_a_closed_pipe_is_no_broken_rule(tmp_path: Path) -> None:
     assert code.read_text().strip() == "141"
 
 
-def test_standard_input_is_a_file() -> None:
+def test_standard_input_is_a_file(call: Call) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "calib_core", "score", "-", "--metric", "brier", "--json"],
         cwd=ROOT,
@@ -125,8 +130,8 @@ def test_standard_input_is_a_file() -> None:
     )
     (element,) = json.loads(done.stdout)
     assert (done.returncode, element["file"], element["run"]) == (0, "stdin", "stdin")
-    twice = run_program("score", "-", "-")
-    assert (twice.returncode, b"can be read only once" in twice.stderr) == (2, True)
+    twice = call("score", "-", "-")
+    assert (twice.code, "can be read only once" in twice.err) == (2, True)
 
 
 def test_version_help_quiet_and_a_quoted_pattern(call: Call, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_isotonic_fit_of_many_confidences_is_that_of_all_at_once(n: int, slo
     random, at = np.random.default_rng(n), np.linspace(0.0, 1.0, n)
     right = (random.random(n) < 0.5 + slope * (at - 0.5)).astype(np.int8)
     expected = scipy.optimize.isotonic_regression(right.astype(float)).x
-    assert recalibrated_accuracy(np.ones(n, np.int64), right) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(recalibrated_accuracy(np.ones(n, np.int64), right), expected, rtol=1e-12)
 
 
 def test_the_isotonic_fit_of_many_rising_accuracies_pools_none() -> None:

@@ -25,6 +25,7 @@ from calib_core.results.hidden_groups import hidden_groups
 from calib_core.results.judge_comparison import compare_judges
 from calib_core.results.methods_table import compare_methods
 from calib_core.results.overview import summarise_runs
+from calib_core.results.score import score
 from calib_core.results.view_caption import rows_caption
 from calib_core.runs import AnswerRun
 from calib_core.views.methods import methods_recipe
@@ -121,10 +122,10 @@ def test_a_corrected_answer_equals_the_file_with_that_answer(rows: list[Row], da
     ids = data.draw(st.sets(st.sampled_from([row["id"] for row in rows]), min_size=1, max_size=3))
     golds = {id_: data.draw(st.sampled_from(LETTERS)) for id_ in sorted(ids)}
     run = load(rows, [{"id": id_, "answer": gold} for id_, gold in golds.items()])
-    plain = load(with_golds(rows, golds))
-    assert numbers(run) == numbers(plain)
-    assert numbers(run.uncorrected) == numbers(load(rows))
-    assert run.uncorrected.rows.equals(load(rows).rows)
+    before, after = load(rows), load(with_golds(rows, golds))
+    assert numbers(run) == numbers(after)
+    assert numbers(run.uncorrected) == numbers(before)
+    assert run.uncorrected.rows.equals(before.rows)
 
 
 @given(rows=tables(), data=st.data())
@@ -141,18 +142,19 @@ def test_effects_are_the_differences_of_the_two_runs(rows: list[Row], data: st.D
         assert effect is not None
         was, is_now = (gather_evidence(one, id_) for one in (before, after))
         assert (effect.accuracy_before, effect.accuracy) == (was.accuracy, is_now.accuracy)
-        assert effect.ece == cc.score(after, method=id_, metric="ece").value
-        assert effect.ece_before == cc.score(before, method=id_, metric="ece").value
-        outcomes = [_by_id(one, id_) for one in (before, after)]
+        assert effect.ece == score(is_now, "ece", with_remark=False).value
+        assert effect.ece_before == score(was, "ece", with_remark=False).value
+        outcomes = [_by_id(one) for one in (was, is_now)]
         both = outcomes[0].keys() & outcomes[1].keys()
         changes = [(outcomes[0][one], outcomes[1][one]) for one in both]
         assert effect.right_to_wrong == changes.count((True, False))
         assert effect.wrong_to_right == changes.count((False, True))
 
 
-def _by_id(run: AnswerRun, method: str) -> dict[str, bool]:
-    pairs = gather_evidence(run, method).confidences.pairs
-    return dict(zip(run.rows["id"].gather(pairs.rows.tolist()), pairs.correct.tolist(), strict=True))
+def _by_id(evidence: AnswerEvidence) -> dict[str, bool]:
+    pairs = evidence.confidences.pairs
+    ids = evidence.run.rows["id"].gather(pairs.rows.tolist())
+    return dict(zip(ids, pairs.correct.tolist(), strict=True))
 
 
 ANSWERS: list[Row] = [

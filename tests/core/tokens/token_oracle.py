@@ -36,6 +36,17 @@ class Distribution:
         """Class, probability, and the same in units of 2⁻¹⁰⁷⁴."""
         return [(k, p, in_smallest_units(p)) for k, p in self.probs.items()]
 
+    @cached_property
+    def _indices(self) -> dict[int, list[int]]:
+        return {}
+
+    def indices(self, bins: int) -> list[int]:
+        """The bin of each entry: how many inner edges lie below its probability."""
+        if bins not in self._indices:
+            inner = edges(bins, self.width)
+            self._indices[bins] = [bisect_left(inner, p) for p in self.probs.values()]
+        return self._indices[bins]
+
 
 def distributions(values: NDArray[Any], target: Iterable[int]) -> list[Distribution]:
     """Rows of an array, each value as stored."""
@@ -60,8 +71,8 @@ def bin_index(value: float, width: int, bins: int) -> int:
 def full_ece(rows: Sequence[Distribution], bins: int) -> Fraction:
     gaps: dict[int, int] = defaultdict(int)
     for row in rows:
-        for k, p, units in row.entries:
-            gaps[bin_index(p, row.width, bins)] += ONE * (k == row.label) - units
+        for (k, _, units), at in zip(row.entries, row.indices(bins), strict=True):
+            gaps[at] += ONE * (k == row.label) - units
         gaps[0] += ONE * (row.label not in row.probs)
     return Fraction(sum(map(abs, gaps.values())), ONE * len(rows))
 
@@ -69,8 +80,8 @@ def full_ece(rows: Sequence[Distribution], bins: int) -> Fraction:
 def cw_ece_sum(rows: Sequence[Distribution], bins: int) -> Fraction:
     gaps: dict[tuple[int, int], int] = defaultdict(int)
     for row in rows:
-        for k, p, units in row.entries:
-            gaps[k, bin_index(p, row.width, bins)] += ONE * (k == row.label) - units
+        for (k, _, units), at in zip(row.entries, row.indices(bins), strict=True):
+            gaps[k, at] += ONE * (k == row.label) - units
         gaps[row.label, 0] += ONE * (row.label not in row.probs)
     return Fraction(sum(map(abs, gaps.values())), ONE * len(rows))
 
@@ -78,8 +89,8 @@ def cw_ece_sum(rows: Sequence[Distribution], bins: int) -> Fraction:
 def full_ece_mass(rows: Sequence[Distribution], bins: int) -> Fraction:
     gaps: dict[int, int] = defaultdict(int)
     for row in rows:
-        for k, p, units in row.entries:
-            gaps[bin_index(p, row.width, bins)] += units * (ONE * (k == row.label) - units)
+        for (k, _, units), at in zip(row.entries, row.indices(bins), strict=True):
+            gaps[at] += units * (ONE * (k == row.label) - units)
     return Fraction(sum(map(abs, gaps.values())), ONE * ONE * len(rows))
 
 
@@ -99,7 +110,7 @@ def ece(rows: Sequence[Distribution], bins: int) -> Fraction:
 def brier_multi(rows: Sequence[Distribution]) -> Fraction:
     total = 0
     for row in rows:
-        total += sum(in_smallest_units(p) ** 2 for p in row.probs.values()) + ONE * ONE
+        total += sum(units**2 for _, _, units in row.entries) + ONE * ONE
         total -= 2 * ONE * in_smallest_units(row.probs.get(row.label, 0.0))
     return Fraction(total, ONE * ONE * len(rows))
 
@@ -114,7 +125,7 @@ def log_loss(rows: Sequence[Distribution]) -> Fraction:
 
 def counts(rows: Sequence[Distribution], cells: int) -> dict[tuple[int, int], int]:
     """Pairs by class and cell; classes whose probability is 0 are in the first cell."""
-    found = Counter((k, bin_index(p, row.width, cells)) for row in rows for k, p in row.probs.items())
+    found = Counter(pair for row in rows for pair in zip(row.probs, row.indices(cells), strict=True))
     for k in range(rows[0].classes):
         found[k, 0] += sum(k not in row.probs for row in rows)
     return {key: n for key, n in found.items() if n}
