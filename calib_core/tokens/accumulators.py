@@ -23,55 +23,15 @@ from calib_core.tokens.row_scanner import ClassSumsOfRows, PositionBlock, Scanne
 MAX_PENDING: Final = 1 << 19
 """Entries that may wait to be sorted in; as many as are already sorted in, if those are more."""
 
-_NO_VALUES: Final = np.zeros(0)
-
 MAX_TABLE_BYTES: Final = 1 << 25
 """Up to this size, a table with a place for every key is faster than sorting."""
 
-
-class KeyedSums(Protocol):
-    """Count and sum of values by integer key."""
-
-    def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
-        """Adds one value under each key; both of shape (n,). Without values, keys are only counted."""
-        ...
-
-    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Distinct keys in ascending order, with the count and the sum of their values; shape (k,) each."""
-        ...
-
-
-def keyed_sums(n_keys: int, loops: Loops, *, with_values: bool) -> KeyedSums:
-    """No sums yet, by keys below `n_keys`; with_values: whether there are values to add up."""
-    place_bytes = np.dtype(np.int32).itemsize + (np.dtype(np.float64).itemsize if with_values else 0)
-    return (
-        TabledSums(n_keys, loops, with_values=with_values)
-        if n_keys * place_bytes <= MAX_TABLE_BYTES
-        else SortedSums()
-    )
-
-
-class TabledSums:
-    """Implements `KeyedSums` with a place for every key below a number."""
-
-    def __init__(self, n_keys: int, loops: Loops, *, with_values: bool = True) -> None:
-        self._loops = loops
-        self._count = np.zeros(n_keys, np.int32)
-        self._sum = np.zeros(n_keys if with_values else 0)
-
-    def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
-        """See `KeyedSums`."""
-        self._loops.add_by_key(self._count, self._sum, key, _NO_VALUES if value is None else value)
-
-    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """See `KeyedSums`."""
-        key = (self._count != 0).nonzero()[0]  # several times as fast as of numbers
-        total = self._sum[key] if self._sum.size else np.zeros(key.size)
-        return key, self._count[key].astype(np.int64), total
+KeyedTotals = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""Distinct keys in ascending order, with the count and the sum of their values; shape (k,) each."""
 
 
 class SortedSums:
-    """Implements `KeyedSums` by sorting; memory grows with the number of distinct keys."""
+    """Count and sum of values by integer key, by sorting; memory grows with the number of distinct keys."""
 
     def __init__(self) -> None:
         self._key = np.zeros(0, np.int64)
@@ -81,16 +41,20 @@ class SortedSums:
         self._n_pending = 0
 
     def add(self, key: NDArray[np.int64], value: NDArray[np.float64] | None = None) -> None:
-        """See `KeyedSums`."""
+        """Adds one value under each key; both of shape (n,). Without values, keys are only counted."""
         self._pending.append((key, np.zeros(key.size) if value is None else value))
         self._n_pending += key.size
         if self._n_pending > max(MAX_PENDING, self._key.size):
             self._consolidate()
 
-    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """See `KeyedSums`."""
+    def sums(self) -> KeyedTotals:
+        """The sums so far."""
         self._consolidate()
         return self._key, self._count, self._sum
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """See `KeyedCounts`."""
+        return self.sums()[:2]
 
     def _consolidate(self) -> None:
         if not self._pending:
@@ -120,6 +84,44 @@ def _stable_order(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return both & ((1 << place_bits) - 1), both >> place_bits
 
 
+class KeyedCounts(Protocol):
+    """How often each of the integer keys below a number occurs."""
+
+    def add(self, key: NDArray[np.int64]) -> None:
+        """Counts each of these keys, shape (n,)."""
+        ...
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Distinct keys in ascending order, with their counts; shape (k,) each."""
+        ...
+
+
+class TabledCounts:
+    """Implements `KeyedCounts` with a place for every key."""
+
+    def __init__(self, n_keys: int, loops: Loops) -> None:
+        self._loops = loops
+        self._count = np.zeros(n_keys, np.int32)
+
+    def add(self, key: NDArray[np.int64]) -> None:
+        """See `KeyedCounts`."""
+        self._loops.count_keys(self._count, key)
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """See `KeyedCounts`."""
+        key = _nonzero(self._count)
+        return key, self._count[key].astype(np.int64)
+
+
+def keyed_counts(n_keys: int, loops: Loops) -> KeyedCounts:
+    """No counts yet, of keys below `n_keys`."""
+    return TabledCounts(n_keys, loops) if 4 * n_keys <= MAX_TABLE_BYTES else SortedSums()
+
+
+def _nonzero(count: NDArray[np.int32]) -> NDArray[np.int64]:
+    return (count != 0).nonzero()[0]  # several times as fast as of numbers
+
+
 # --- Innermost loops ----------------------------------------------------------
 
 
@@ -143,13 +145,21 @@ def take_first_cell(
     return (class_index * GRID_CELLS + cell)[~is_first], prob[~is_first]
 
 
-def add_by_key(
-    count: NDArray[np.int32], total: NDArray[np.float64], key: NDArray[np.int64], value: NDArray[np.float64]
+def add_pairs(
+    count: NDArray[np.int32],
+    confidence: NDArray[np.float64],
+    class_index: NDArray[np.int64],
+    cell: NDArray[np.intp],
+    prob: NDArray[np.float64],
 ) -> None:
-    """Adds 1 and a value at each key, in place and in their order; a `value` of shape (0,) means none."""
+    """Adds pairs to n and Σc by class and cell, shape (K, GRID_CELLS), in place and in their order."""
+    np.add.at(count, (class_index, cell), np.int32(1))
+    np.add.at(confidence, (class_index, cell), prob)
+
+
+def count_keys(count: NDArray[np.int32], key: NDArray[np.int64]) -> None:
+    """Adds 1 at each key, in place."""
     np.add.at(count, key, np.int32(1))
-    if value.size:
-        np.add.at(total, key, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +171,31 @@ class Loops:
         [NDArray[np.float64], NDArray[np.int64], NDArray[np.intp], NDArray[np.float64]],
         tuple[NDArray[np.int64], NDArray[np.float64]],
     ]
-    add_by_key: Callable[
-        [NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]], None
+    add_pairs: Callable[
+        [
+            NDArray[np.int32],
+            NDArray[np.float64],
+            NDArray[np.int64],
+            NDArray[np.intp],
+            NDArray[np.float64],
+        ],
+        None,
     ]
+    count_keys: Callable[[NDArray[np.int32], NDArray[np.int64]], None]
 
 
-PLAIN_LOOPS: Final = Loops(add_to_cells, take_first_cell, add_by_key)
+PLAIN_LOOPS: Final = Loops(add_to_cells, take_first_cell, add_pairs, count_keys)
 
 
 def compiled_loops() -> Loops:
     """The loops, compiled if Numba is installed (the extra `fast`)."""
     module, index, value = "calib_core.tokens.compiled_accumulators", np.zeros(1, np.int64), np.zeros(1)
+    count, table = np.zeros((1, 1), np.int32), np.zeros((1, 1))
     return Loops(
         compiled_version(add_to_cells, module, lambda add: add(index, value)),
         compiled_version(take_first_cell, module, lambda take: take(value, index, index, value)),
-        compiled_version(add_by_key, module, lambda add: add(np.zeros(1, np.int32), value, index, value)),
+        compiled_version(add_pairs, module, lambda add: add(count, table, index, index, value)),
+        compiled_version(count_keys, module, lambda add: add(count[0], index)),
     )
 
 
@@ -266,35 +286,96 @@ class PooledSums:
 # --- All entries, by class ----------------------------------------------------
 
 
+class PairsByClass(Protocol):
+    """n and Σc of pairs by class and cell."""
+
+    def add(self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
+        """Adds pairs: class, cell and probability, shape (n,) each."""
+        ...
+
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """The sums so far.
+
+        Returns
+        -------
+        key : NDArray[np.int64], shape (k,)
+            class · GRID_CELLS + cell of the occupied cells but the first one of each class, ascending.
+        count : NDArray[np.int64], shape (k,)
+            n of these cells.
+        confidence : NDArray[np.float64], shape (k,)
+            Σc of these cells.
+        first_confidence : NDArray[np.float64], shape (K,)
+            Σc of the first cell of each class.
+        """
+        ...
+
+
+class TabledPairs:
+    """Implements `PairsByClass` with a place for every class and cell."""
+
+    def __init__(self, classes: int, loops: Loops) -> None:
+        self._loops = loops
+        self._count = np.zeros((classes, GRID_CELLS), np.int32)
+        self._confidence = np.zeros((classes, GRID_CELLS))
+
+    def add(self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
+        """See `PairsByClass`."""
+        self._loops.add_pairs(self._count, self._confidence, class_index, cell, prob)
+
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """See `PairsByClass`."""
+        self._count[:, 0] = 0
+        key = _nonzero(self._count.reshape(-1))
+        count, confidence = self._count.reshape(-1)[key], self._confidence.reshape(-1)[key]
+        return key, count.astype(np.int64), confidence, self._confidence[:, 0]
+
+
+class SortedPairs:
+    """Implements `PairsByClass` by sorting all but the first cells, in which most pairs lie."""
+
+    def __init__(self, classes: int, loops: Loops) -> None:
+        self._loops = loops
+        self._first_confidence = np.zeros(classes)
+        self._others = SortedSums()
+
+    def add(self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]) -> None:
+        """See `PairsByClass`."""
+        self._others.add(*self._loops.take_first_cell(self._first_confidence, class_index, cell, prob))
+
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """See `PairsByClass`."""
+        return *self._others.sums(), self._first_confidence
+
+
+def pairs_by_class(classes: int, loops: Loops) -> PairsByClass:
+    """No pairs yet."""
+    bytes_of_table = classes * GRID_CELLS * (np.dtype(np.int32).itemsize + np.dtype(np.float64).itemsize)
+    return (TabledPairs if bytes_of_table <= MAX_TABLE_BYTES else SortedPairs)(classes, loops)
+
+
 class ClassCellSums:
-    """Sums by class and cell of pairs that are known; memory grows with the occupied (class, cell)."""
+    """Sums by class and cell of pairs that are known."""
 
     def __init__(self, classes: int, loops: Loops = PLAIN_LOOPS) -> None:
         self._classes = classes
-        self._loops = loops
-        self._pairs = keyed_sums(classes * GRID_CELLS, loops, with_values=True)
-        self._correct_pairs = keyed_sums(classes * GRID_CELLS, loops, with_values=True)
-        # Σc and Σcy of the first cell, shape (K,).
-        self._confidence = np.zeros(classes)
-        self._correct_confidence = np.zeros(classes)
+        self._pairs, self._correct_pairs = (pairs_by_class(classes, loops) for _ in range(2))
 
     def add_pairs(
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Adds pairs, whatever their outcome: class, cell and probability, shape (n,) each."""
-        self._pairs.add(*self._loops.take_first_cell(self._confidence, class_index, cell, prob))
+        self._pairs.add(class_index, cell, prob)
 
     def add_correct(
         self, class_index: NDArray[np.int64], cell: NDArray[np.intp], prob: NDArray[np.float64]
     ) -> None:
         """Marks pairs that were added as having outcome 1; shape (n,) each."""
-        take = self._loops.take_first_cell
-        self._correct_pairs.add(*take(self._correct_confidence, class_index, cell, prob))
+        self._correct_pairs.add(class_index, cell, prob)
 
     def listed_sums(self) -> NDArray[np.float64]:
         """Σp by class of all pairs so far, shape (K,)."""
-        key, _, confidence = self._pairs.sums()
-        return self._confidence + np.bincount(key // GRID_CELLS, confidence, self._classes)
+        key, _, confidence, first_confidence = self._pairs.sums()
+        return first_confidence + np.bincount(key // GRID_CELLS, confidence, self._classes)
 
     def grid(self, occurrences: NDArray[np.int64], unlisted: NDArray[np.float64]) -> GridSums:
         """The occupied cells.
@@ -306,12 +387,12 @@ class ClassCellSums:
         unlisted : NDArray[np.float64], shape (K,)
             Σp by class of the pairs that were not added, which all lie in the first cell.
         """
-        key, count, confidence = self._pairs.sums()
+        key, count, confidence, first_confidence = self._pairs.sums()
         group, cell = np.divmod(key, GRID_CELLS)
         correct, correct_confidence = np.zeros(key.size, np.int64), np.zeros(key.size)
-        correct_sums = self._correct_pairs.sums()
-        at = np.searchsorted(key, correct_sums[0])  # every correct pair was also added as a pair
-        correct[at], correct_confidence[at] = correct_sums[1], correct_sums[2]
+        correct_key, *of_correct, first_correct_confidence = self._correct_pairs.sums()
+        at = np.searchsorted(key, correct_key)  # every correct pair was also added as a pair
+        correct[at], correct_confidence[at] = of_correct
 
         rows = int(occurrences.sum())
         first_count = rows - np.bincount(group, count, self._classes).astype(np.int64)
@@ -324,9 +405,9 @@ class ClassCellSums:
             cell=np.insert(cell, before, 0).astype(np.int32),
             count=np.insert(count, before, first_count[occupied]),
             correct=np.insert(correct, before, first_correct[occupied]),
-            confidence=np.insert(confidence, before, (self._confidence + unlisted)[occupied]),
+            confidence=np.insert(confidence, before, (first_confidence + unlisted)[occupied]),
             squared_confidence=np.broadcast_to(np.nan, key.size + occupied.size),
-            correct_confidence=np.insert(correct_confidence, before, self._correct_confidence[occupied]),
+            correct_confidence=np.insert(correct_confidence, before, first_correct_confidence[occupied]),
             n_rows=rows,
             n_groups=self._classes,
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from calib_core.compiled import compiled
 from calib_core.tokens import null_draws
+from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.null_draws import DRAW_UNIT, GOLDEN_GAMMA, LOWER_HALF
 
 if TYPE_CHECKING:
@@ -40,15 +41,16 @@ def count_draws(
     start: NDArray[np.intp],
     row_sum: NDArray[np.float64],
     has_unlisted: NDArray[np.bool_],
+    class_index: NDArray[np.intp],
     entry_cell: NDArray[np.intp],
     top_entry: NDArray[np.intp],
     top_label: NDArray[np.int32],
     all_labels: NDArray[np.int32],
     n_kept: int,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """See `null_draws.count_draws`."""
     n_rows, n_draws = state.size, top_label.shape[1]
-    entry, beyond = np.empty((n_rows, n_kept), np.intp), np.empty((n_rows, n_kept))
+    key, beyond = np.empty((n_rows, n_kept), np.int64), np.empty((n_rows, n_kept))
     ends, points = np.empty(prob.size, np.int64), np.empty(n_draws, np.int64)
     drawn, distance = np.empty(n_draws, np.intp), np.empty(n_draws)
     for row in range(n_rows):
@@ -79,5 +81,7 @@ def count_draws(
             draw += step
             draw = min(draw, draw - np.uintp(n_draws))  # modulo n, as numbers below 0 wrap around
         for kept in range(n_kept):
-            entry[row, kept], beyond[row, kept] = first + drawn[kept], distance[kept]
-    return entry, beyond
+            entry = first + drawn[kept]
+            key[row, kept] = class_index[entry] * GRID_CELLS + entry_cell[entry]
+            beyond[row, kept] = distance[kept]
+    return key, beyond

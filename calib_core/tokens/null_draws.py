@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_core.compiled import compiled_version
-from calib_core.tokens.accumulators import PLAIN_LOOPS, compiled_loops, keyed_sums
+from calib_core.tokens.accumulators import PLAIN_LOOPS, compiled_loops, keyed_counts
 from calib_core.tokens.float_bits import as_bits, to_float64
 from calib_core.tokens.grid import GRID_CELLS
 from calib_core.tokens.row_scanner import PositionBlock, ScannedRows, class_block_size
@@ -129,7 +129,7 @@ class NullSampler:
         self._by_class = None
         if by_class:
             loops = compiled_loops() if compiled else PLAIN_LOOPS
-            self._by_class = keyed_sums(N_CLASS_DRAWS * classes * GRID_CELLS, loops, with_values=False)
+            self._by_class = keyed_counts(N_CLASS_DRAWS * classes * GRID_CELLS, loops)
 
     def add(self, positions: PositionBlock) -> None:
         """Draws `N_DRAWS` classes for each position of a block."""
@@ -140,12 +140,13 @@ class NullSampler:
         state = stream_states(
             self._seed, positions.row_number, positions.target, positions.target_prob, squares
         )
-        entry, beyond = self._count_draws(
+        key, beyond = self._count_draws(
             state,
             scanned.prob,
             scanned.start,
             scanned.row_sum,
             scanned.unlisted_sum > 0,
+            scanned.class_index,
             positions.entry_cell,
             scanned.top_entry,
             self._top_label,
@@ -153,23 +154,17 @@ class NullSampler:
             N_CLASS_DRAWS,
         )
         if self._by_class is not None:
-            beyond, entry = beyond.ravel(), entry.ravel()
-            key, cell = scanned.class_index[entry], positions.entry_cell[entry]
-            unlisted = np.flatnonzero(beyond >= 0)
-            if unlisted.size:
-                key[unlisted] = _draw_unlisted_class(scanned, unlisted // N_CLASS_DRAWS, beyond[unlisted])
-                cell[unlisted] = 0
-            by_draw = key.reshape(-1, N_CLASS_DRAWS)
-            by_draw += np.arange(N_CLASS_DRAWS) * self._classes
-            key *= GRID_CELLS
-            key += cell
-            self._by_class.add(key)
+            row, draw = np.nonzero(beyond >= 0)
+            if row.size:
+                key[row, draw] = _draw_unlisted_class(scanned, row, beyond[row, draw]) * GRID_CELLS
+            key += np.arange(N_CLASS_DRAWS) * (self._classes * GRID_CELLS)
+            self._by_class.add(key.reshape(-1))
 
     def result(self) -> NullDraws:
         """The outcomes drawn so far."""
         by_class = None
         if self._by_class is not None:
-            key, count, _ = self._by_class.sums()
+            key, count = self._by_class.counts()
             columns = np.empty((4, key.size), np.int32)
             draw_and_class, draw = key // GRID_CELLS, key // (GRID_CELLS * self._classes)
             columns[0], columns[1] = draw, draw_and_class - draw * self._classes
@@ -186,19 +181,20 @@ def count_draws(  # noqa: PLR0913, PLR0917  compiled code takes no objects
     start: NDArray[np.intp],
     row_sum: NDArray[np.float64],
     has_unlisted: NDArray[np.bool_],
+    class_index: NDArray[np.intp],
     entry_cell: NDArray[np.intp],
     top_entry: NDArray[np.intp],
     top_label: NDArray[np.int32],
     all_labels: NDArray[np.int32],
     n_kept: int,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Draws entries of R rows, and counts them by cell and draw.
 
     Parameters
     ----------
     state : RandomWords, shape (R,)
         State of each row's stream.
-    prob, start, row_sum, top_entry
+    prob, start, row_sum, class_index, top_entry
         As in `ScannedRows`.
     has_unlisted : NDArray[np.bool_], shape (R,)
         Whether a row has entries above 0 that are not listed, all of which lie in the first cell.
@@ -211,8 +207,8 @@ def count_draws(  # noqa: PLR0913, PLR0917  compiled code takes no objects
 
     Returns
     -------
-    entry : NDArray[np.intp], shape (R, n_kept)
-        Index of the listed entry that is drawn.
+    key : NDArray[np.int64], shape (R, n_kept)
+        class · GRID_CELLS + cell of the listed entry that is drawn; of the last one where an unlisted one is.
     beyond : NDArray[np.float64], shape (R, n_kept)
         −1, or where an unlisted entry is drawn, the distance beyond the listed ones, in [0, unlisted sum).
     """
@@ -225,17 +221,30 @@ def count_draws(  # noqa: PLR0913, PLR0917  compiled code takes no objects
     np.add.at(all_labels.reshape(-1), at.ravel(), np.int32(1))
     is_top = is_listed & (entry == top_entry[:, None])
     np.add.at(top_label.reshape(-1), at[is_top], np.int32(1))
-    kept_entry, kept_beyond = np.empty((state.size, n_kept), np.intp), np.empty((state.size, n_kept))
+    key, kept_beyond = np.empty((state.size, n_kept), np.int64), np.empty((state.size, n_kept))
     row, place = np.nonzero(draw < n_kept)
-    kept_entry[row, draw[row, place]] = entry[row, place]
+    kept = entry[row, place]
+    key[row, draw[row, place]] = class_index[kept] * GRID_CELLS + entry_cell[kept]
     kept_beyond[row, draw[row, place]] = beyond[row, place]
-    return kept_entry, kept_beyond
+    return key, kept_beyond
 
 
-def compiled_count_draws() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.float64]]]:
+def compiled_count_draws() -> Callable[..., tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """`count_draws`, compiled if Numba is installed (the extra `fast`)."""
     one, index, counts = np.ones(1), np.zeros(1, np.intp), np.zeros((1, 1), np.int32)
-    of_one_row = np.zeros(1, np.uint64), one, np.arange(2), one, one < 0, index, index, counts, counts, 1
+    of_one_row = (
+        np.zeros(1, np.uint64),
+        one,
+        np.arange(2),
+        one,
+        one < 0,
+        index,
+        index,
+        index,
+        counts,
+        counts,
+        1,
+    )
     return compiled_version(count_draws, "calib_core.tokens.compiled_draws", lambda draw: draw(*of_one_row))
 
 
@@ -246,7 +255,7 @@ def _draw_entries(
     has_unlisted: NDArray[np.bool_],
     numbers: NDArray[np.float64],
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """What each number draws, as returned by `count_draws`.
+    """Index of the listed entry that each number draws, and `beyond` as of `count_draws`.
 
     numbers: in [0, 1], ascending by row, shape (R, n).
     """

@@ -148,6 +148,7 @@ class ShortRowChecker:
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
+        self._class_index = np.zeros(0, np.intp)
 
     def check(
         self, rows: NDArray[Any], report: ReportBadRow, class_sums: NDArray[np.float64] | None = None
@@ -169,11 +170,13 @@ class ShortRowChecker:
         usable_rows = np.flatnonzero(usable)
         if usable_rows.size < rows.shape[0]:
             rows, prob = rows[usable_rows], prob[usable_rows]
+        if self._class_index.size < prob.size:  # equal for all blocks
+            self._class_index = np.tile(np.arange(self._classes), usable_rows.size)
         return ScannedRows(
             usable_rows=usable_rows,
             values=rows,
             start=np.arange(usable_rows.size + 1) * self._classes,
-            class_index=np.tile(np.arange(self._classes), usable_rows.size),
+            class_index=self._class_index[: prob.size],
             prob=prob.ravel(),
             unlisted_sum=np.zeros(usable_rows.size),
             unlisted_square_sum=np.zeros(usable_rows.size),

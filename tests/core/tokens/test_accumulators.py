@@ -10,45 +10,79 @@ import pytest
 from numpy.typing import NDArray
 
 from calib_core.tokens import accumulators
-from calib_core.tokens.accumulators import PLAIN_LOOPS, KeyedSums, SortedSums, TabledSums, compiled_loops
+from calib_core.tokens.accumulators import (
+    PLAIN_LOOPS,
+    KeyedCounts,
+    PairsByClass,
+    SortedPairs,
+    SortedSums,
+    TabledCounts,
+    TabledPairs,
+    compiled_loops,
+)
 from calib_core.tokens.dense import DenseReducer
 from calib_core.tokens.grid import GRID_CELLS, GridSums
 from core.tokens.distributions import LONG, ODD, SHORT, WIDTHS, language, targets
 from core.tokens.test_dense import drawn_counts, reduce_blocks
 
-WAYS_TO_SUM = (
-    SortedSums,
-    lambda: TabledSums(40, PLAIN_LOOPS),
-    lambda: TabledSums(40, compiled_loops()),
-)
+WAYS_TO_COUNT: dict[str, Callable[[], KeyedCounts]] = {
+    "sorted": SortedSums,
+    "tabled": lambda: TabledCounts(40, PLAIN_LOOPS),
+    "compiled": lambda: TabledCounts(40, compiled_loops()),
+}
+WAYS_TO_SUM: dict[str, Callable[[int], PairsByClass]] = {
+    "sorted": lambda classes: SortedPairs(classes, PLAIN_LOOPS),
+    "sorted, compiled": lambda classes: SortedPairs(classes, compiled_loops()),
+    "tabled": lambda classes: TabledPairs(classes, PLAIN_LOOPS),
+    "tabled, compiled": lambda classes: TabledPairs(classes, compiled_loops()),
+}
 
 
 @pytest.mark.parametrize("waiting", [1, 7, 10_000])
-@pytest.mark.parametrize(
-    "make", [SortedSums, lambda: TabledSums(40, PLAIN_LOOPS), lambda: TabledSums(40, compiled_loops())]
-)
-def test_keyed_counts_and_sums(
-    make: Callable[[], KeyedSums], waiting: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("way", WAYS_TO_COUNT)
+def test_keyed_counts(way: str, waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calib_core.tokens.accumulators.MAX_PENDING", waiting)
-    random = np.random.default_rng(1)
-    key, value = random.integers(0, 40, 500), random.random(500)
-    tally = make()
+    key = np.random.default_rng(1).integers(0, 40, 500)
+    tally = WAYS_TO_COUNT[way]()
     for begin in range(0, 500, 9):
-        tally.add(key[begin : begin + 9], value[begin : begin + 9])
-    found, count, total = tally.sums()
+        tally.add(key[begin : begin + 9])
+    found, count = tally.counts()
     assert found.tolist() == np.unique(key).tolist()
     np.testing.assert_array_equal(count, np.bincount(key)[found])
-    np.testing.assert_allclose(total, np.bincount(key, value)[found], rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "make", [SortedSums, lambda: TabledSums(40, PLAIN_LOOPS), lambda: TabledSums(40, compiled_loops())]
-)
-def test_keyed_sums_of_nothing(make: Callable[[], KeyedSums]) -> None:
-    tally = make()
-    tally.add(np.zeros(0, np.int64), np.zeros(0))
-    assert [part.size for part in tally.sums()] == [0, 0, 0]
+@pytest.mark.parametrize("way", WAYS_TO_COUNT)
+def test_keyed_counts_of_nothing(way: str) -> None:
+    tally = WAYS_TO_COUNT[way]()
+    tally.add(np.zeros(0, np.int64))
+    assert [part.size for part in tally.counts()] == [0, 0]
+
+
+@pytest.mark.parametrize("waiting", [1, 7, 10_000])
+@pytest.mark.parametrize("way", WAYS_TO_SUM)
+def test_pairs_by_class_and_cell(way: str, waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calib_core.tokens.accumulators.MAX_PENDING", waiting)
+    random = np.random.default_rng(1)
+    group, cell, prob = random.integers(0, 5, 900), random.choice([0, 0, 7, 2_999], 900), random.random(900)
+    pairs = WAYS_TO_SUM[way](6)
+    for begin in range(0, 900, 9):
+        part = slice(begin, begin + 9)
+        pairs.add(group[part], cell[part], prob[part])
+    key, count, confidence, first_confidence = pairs.sums()
+    all_keys = group * GRID_CELLS + cell
+    others = all_keys[cell > 0]
+    assert key.tolist() == np.unique(others).tolist()
+    np.testing.assert_array_equal(count, np.bincount(others)[key])
+    np.testing.assert_allclose(confidence, np.bincount(all_keys, prob)[key], rtol=1e-13)
+    first = cell == 0
+    np.testing.assert_allclose(first_confidence, np.bincount(group[first], prob[first], 6), rtol=1e-13)
+
+
+@pytest.mark.parametrize("way", WAYS_TO_SUM)
+def test_no_pairs_by_class_and_cell(way: str) -> None:
+    pairs = WAYS_TO_SUM[way](2)
+    pairs.add(np.zeros(0, np.int64), np.zeros(0, np.intp), np.zeros(0))
+    assert [part.tolist() for part in pairs.sums()] == [[], [], [], [0, 0]]
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)

@@ -175,15 +175,15 @@ def test_compiled_code_draws_the_same(n_entries: list[int], unlisted: float) -> 
     prob[1::5] = 0
     prob /= np.repeat(np.add.reduceat(prob, start[:-1]), n_entries)
     row_sum = np.add.reduceat(prob, start[:-1]) * (1 + unlisted)
-    cell = random.integers(0, GRID_CELLS, prob.size)
+    group, cell = np.arange(prob.size) % 7, random.integers(0, GRID_CELLS, prob.size)
     top = np.array([begin + prob[begin:end].argmax() for begin, end in pairwise(start)])
     found: list[list[NDArray[Any]]] = []
     for draw in (count_draws, compiled_count_draws()):
         counts = [np.zeros((GRID_CELLS, 5_003), np.int32) for _ in range(2)]
         listed = np.full(top.size, unlisted > 0)
         state = np.arange(top.size, dtype=np.uint64)
-        entry, beyond = draw(state, prob, start, row_sum, listed, cell, top, counts[0], counts[1], 4_000)
+        key, beyond = draw(state, prob, start, row_sum, listed, group, cell, top, counts[0], counts[1], 4_000)
         assert (beyond >= 0).any() == (unlisted > 0)
-        found.append([entry, beyond, *counts])
+        found.append([key, beyond, *counts])
     for plain, compiled in zip(*found, strict=True):
         np.testing.assert_array_equal(plain, compiled)
