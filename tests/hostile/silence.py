@@ -6,10 +6,10 @@ What is left is lawful (`is_lawful`): all that the two files say differently may
 
 It is judged by what the two files say, so of each way of spoiling it lets through only: of numbers and bytes
 (change_numbers, flip, overwrite), another value within the range of its field; of marks and pieces (insert,
-splice, leave_out), another wording of a text that is no number, or a sample less; of lines (repeat, drop,
-shuffle) and of ends (cut, behead), nothing but the same records in another order; of types, a number written
-as text, and in tables an answer that is a number or a list of right ones. Where a file has lawful and other
-changes at once ("mixed"), which of them moved the number is for a person to read.
+splice, leave_out), another wording of a text that is no number, or a sample or a token less; of lines
+(repeat, drop, shuffle) and of ends (cut, behead), nothing but the same records in another order; of types, a
+number written as text, and in tables an answer that is a number or a list of right ones. Where a file has
+lawful and other changes at once ("mixed"), which of them moved the number is for a person to read.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ LARGEST_POSITION: Final = 20
 """Whole numbers up to it may be positions or outcomes; among larger ones, as in percent, fractions may be."""
 _ANSWER_FIELDS: Final = frozenset({"gold", "prediction", "samples", "origin_prediction"})
 """Fields of tables in which a number is a text, too, and that may hold several answers."""
+_TOKEN_FIELDS: Final = frozenset({"logProbs", "path_logprobs", "answer_logprobs"})
+"""Fields of which the list alone says how many tokens an answer has."""
 _OUTCOME_FIELDS: Final = frozenset({"correct", "acc", "em", "exact_match", "success", "is_correct"})
 
 
@@ -188,13 +190,16 @@ def is_lawful(change: Change) -> bool:
 
     A number may be another one within the range of its field, and be written as text; a text may be another
     one; in tables an answer may be a number, and a gold a list of right answers; a question may have one
-    sample less; and an outcome has many spellings.
+    sample less, and an answer one token less where nothing else counts them; and an outcome has many
+    spellings.
     """
     kinds = kind(change.was), kind(change.now)
     if _is_in_range(change) or (kinds == ("text", "text") and _is_free(change)):
         return True
+    is_shorter = change.now is GONE and isinstance(change.path[-1], int)
+    if is_shorter and _TOKEN_FIELDS.intersection(change.path):
+        return True
     if _ANSWER_FIELDS.intersection(change.path):
-        is_shorter = change.now is GONE and isinstance(change.path[-1], int)
         is_list = change.path[-1] == "gold" and kinds[1] == "list" and bool(change.now)
         is_answer = kinds in (("text", "text"), ("text", "number"), ("number", "number"))
         return is_shorter or is_list or (is_answer and change.now != "" and change.now == change.now)

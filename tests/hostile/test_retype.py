@@ -111,6 +111,12 @@ def test_a_sample_less_is_lawful_and_a_choice_less_is_not() -> None:
     assert not is_lawful(Change((0, "choices", 1), "4", GONE))
 
 
+def test_a_token_less_is_lawful_where_the_list_alone_counts_them() -> None:
+    assert is_lawful(Change((0, "response", "logProbs", 1), -0.5, GONE))
+    assert not is_lawful(Change((0, "response", "logProbs"), [-0.5], GONE))
+    assert not is_lawful(Change((0, "details", "tokens", 1), {"logprob": -0.5}, GONE))
+
+
 def test_what_files_say_differently_is_found_wherever_records_stand() -> None:
     good = {
         "a.csv": b"id,p\na,0.5\nb,0.25\n",

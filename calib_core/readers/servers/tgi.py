@@ -84,9 +84,10 @@ def _parse_token_positions(details: Mapping[str, object]) -> Iterator[TokenPosit
     tops = optional_list(details.get("top_tokens"), "details.top_tokens")
     require_length(tops, tokens, "details.top_tokens")
     for at, (token, path) in enumerate(tokens):
-        if not isinstance(token.get("special"), bool | None):
-            raise BadValueError(f"{path}.special", "true or false", token["special"])
-        if token.get("special"):
+        is_special = token.get("special")
+        if not isinstance(is_special, bool):
+            raise BadValueError(f"{path}.special", "true or false", is_special)
+        if is_special:
             continue
         listed = optional_objects(tops[at], f"details.top_tokens.{at}") if tops else []
         top = tuple((_text_of(other, own), other.get("logprob")) for other, own in listed)

@@ -45,7 +45,7 @@ SCORE_KEYS: Final = ("score", "prob", "probability", "p", "confidence")
 s, of the lists of both."""
 _SUM_OF_MASSES: Final = "rows that sum to less than 1: probabilities within a larger vocabulary"
 
-_WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|[0-9]+)", re.DOTALL)
+_WITHOUT_LETTER: Final = re.compile(r"(?P<prefix>.*?)[-_. ]?(?P<label>[A-Za-z]|(?<![0-9])[0-9]+)", re.DOTALL)
 _WITHOUT_WORD: Final = re.compile(r"(?P<prefix>.*)[-_. ](?P<label>[^-_. ]+)", re.DOTALL)
 _LABELS_INSIDE: Final = (re.compile(r"[^-_. ()\[\]]+"), re.compile(r"(?<=[a-z])[A-Z](?![A-Za-z0-9])"))
 """What may be a label inside a name: a word of it, or a capital at a word's end ("choiceA_probs")."""

@@ -30,7 +30,7 @@ OUT_OF_RANGE: Final = "out of range"
 NOT_A_NUMBER: Final = "not a number"
 """The kind of fault of what is no number at all."""
 
-PLAIN_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+PLAIN_NUMBER: Final = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DECIMAL_COMMA: Final = r"^\s*[+-]?[0-9]*,[0-9]+\s*%?\s*$"
 _DECIMAL_POINT: Final = r"^\s*[+-]?[0-9]*\.[0-9]"
 _MINUS_INFINITY: Final = r"^(?i)[-]inf(inity)?$"

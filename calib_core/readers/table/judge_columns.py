@@ -12,7 +12,7 @@ from typing import Final
 from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
 from calib_core.readers.table.column_values import ColumnValues
-from calib_core.readers.table.columns import CONFIDENCE_SOURCES, role_of
+from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName, role_of
 from calib_core.readers.table.names import JUDGES, name_words, says_who_labels
 from calib_core.readers.table.one_column import RIGHT_VALUES, YES_VALUES
 
@@ -52,6 +52,8 @@ def judge_candidates(
     ]
     said = {column.name: who for column in free if (who := says_who_labels(column.name))}
     new = list(_candidates(free, said, known))
+    if any(MappedName.parse(name).lacks_numbers for one in found for name in one.names.values()):
+        new = [one for one in new if one.clarity == "said"]  # beside a confidence in words, an outcome
     if not any(who == "judge" for who in (*known, *said.values())):
         new += _probabilities_of_what_people_say(columns, read_as)
     roles = {*known, *(role_of(name) for one in new for name in one.names.values())}

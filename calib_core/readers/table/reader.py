@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -1018,7 +1019,8 @@ def _find_candidates(
     firsts = first_values(head, dialect, paths, N_FIRST_ROWS, as_written=True)
     written = dict(zip(paths, firsts, strict=True))
     left_out = {column for column, name in roles.mapping.items() if not name}
-    left_out |= {column for column in columns if _holds_fields(head.first_objects, column, every)}
+    ordered = sorted(every)
+    left_out |= {column for column in columns if _holds_fields(head.first_objects, column, ordered)}
     values = {column: raw for column, raw in written.items() if column not in left_out}
     if dialect.may_have_decimal_commas:
         values = {column: with_decimal_points(raw) for column, raw in values.items()}
@@ -1041,9 +1043,10 @@ def _find_candidates(
 
 
 def _holds_fields(records: Sequence[Mapping[str, object]], column: str, paths: Sequence[str]) -> bool:
-    """Return whether a column of JSON holds objects alone, whose fields are looked at by their paths."""
+    """Return whether a column of JSON holds objects alone, whose fields are among the sorted paths."""
+    at = bisect_left(paths, f"{column}.")
     values = [record[column] for record in records if record.get(column) is not None]
-    has_paths = any(path.startswith(f"{column}.") for path in paths)
+    has_paths = at < len(paths) and paths[at].startswith(f"{column}.")
     return has_paths and all(isinstance(value, dict | list) for value in values)
 
 

@@ -39,6 +39,19 @@ def test_special_tokens_are_not_part_of_the_path(tmp_path: Path) -> None:
     assert outcomes(run, "logit_path") == [True]
 
 
+@pytest.mark.parametrize("now", [{}, {"special": None}, {"special": "true"}])
+def test_a_token_that_does_not_say_whether_it_is_special_is_bad(tmp_path: Path, now: dict[str, Any]) -> None:
+    good, bad = (
+        generated_response(" Paris", [(" Paris", 0.9), ("</s>", 0.7)], id=id_, gold="Paris") for id_ in "ab"
+    )
+    del bad["details"]["tokens"][1]["special"]
+    bad["details"]["tokens"][1] |= now
+    reading = read_lines(tmp_path, good, bad)
+    assert reading.n_bad_rows == 1
+    (found,) = reading.problems[0].first_cells
+    assert found.column == "details.tokens.1.special"
+
+
 def test_letters_of_the_top_tokens(tmp_path: Path) -> None:
     top = [(" B", 0.5), (" A", 0.3), (" C", 0.1)]
     line = generated_response(" B", [(" B", 0.5)], [top], id="a", gold="D")

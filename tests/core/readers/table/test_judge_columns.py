@@ -90,6 +90,13 @@ def test_labels_whose_name_does_not_say_whose_they_are_are_asked() -> None:
     assert planned(gpt4_grade=PASS, human_label=OTHER) == [{"gpt4_grade": "judge", "human_label": "human"}]
 
 
+def test_beside_a_confidence_in_words_labels_are_people_s_by_their_name_alone() -> None:
+    sure = pl.Series(["high" if at % 3 else "low" for at in range(PASS.len())])
+    assert planned(judged=PASS, cached=OTHER) == [{"judged": "judge", "cached": "human"}]
+    assert planned(judged=PASS, cached=OTHER, conf=sure) == []
+    assert planned(judged=PASS, human_label=OTHER, conf=sure) == [{"judged": "judge", "human_label": "human"}]
+
+
 def test_texts_and_scores_are_no_labels() -> None:
     assert planned(judge_reason=TEXTS, verdict=TEXTS, human_label=PASS, extra=GRADES) == []
 

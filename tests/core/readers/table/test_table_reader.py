@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -265,3 +267,25 @@ def _assorted() -> list[dict[str, Any]]:
         }
         for number, value in enumerate(odd)
     ]
+
+
+LARGE: dict[str, tuple[int, Callable[[int], object]]] = {
+    "keys of objects": (400, lambda n: {f"key{at}": {"a": at} for at in range(n)}),
+    "digits in a name": (2_000, lambda n: {f"{'9' * n}.a": 0.5, "correct": 1}),
+    "digits in a value": (700, lambda n: {"x": f"{'9' * n}a", "correct": 1}),
+}
+"""What a record may have much of, how much takes little time, and such a record."""
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_ten_times_as_much_takes_ten_times_as_long(read_text: ReadText, name: str) -> None:
+    size, record = LARGE[name]
+
+    def seconds(n: int) -> float:
+        text = json.dumps([record(n)] * 2)
+        begun = time.process_time()
+        with suppress(Refused):
+            read_text(text)
+        return time.process_time() - begun
+
+    assert min(seconds(10 * size) for _ in range(2)) < 15 * min(seconds(size) for _ in range(5))
