@@ -46,14 +46,19 @@ LONGEST: Final = (
     "core/readers/test_fast_parsers.py",
     "core/readers/sandbox/test_worker.py",
     "browser/test_appearance.py",
-    "browser/test_user_journey.py",
+    "browser/test_uploads.py",
     "browser/test_own_files.py",
-    "browser/test_keyboard.py",
-    "browser/test_report.py",
-    "browser/test_robustness.py",
+    "browser/test_user_journey.py",
     "browser/test_first_screen.py",
+    "browser/test_keyboard.py",
+    "browser/test_files.py",
+    "browser/test_report.py",
+    "browser/test_own_journey.py",
     "browser/test_comparison.py",
     "browser/test_groups.py",
+    "browser/test_exports.py",
+    "browser/test_robustness.py",
+    "browser/test_training.py",
 )
 """The longest modules, as paths below `tests`. They come first, so that no process works alone at the end."""
 

@@ -376,8 +376,11 @@ def _show_navigation(
     container: DeltaGenerator, values: dict[str, str], without_content: Mapping[str, str]
 ) -> None:
     """Draw the links to all pages in groups; those with nothing to show are pale and say why."""
+    row = None
     for heading, pages in MENU.items():
-        group = container.container(gap="xxsmall", key=f"menu_of_{slug(heading)}")
+        if len(pages) == 1:  # the last groups
+            row = row or container.container(gap="xxsmall", key="menu_row")
+        group = (row or container).container(gap="xxsmall", key=f"menu_of_{slug(heading)}")
         group.markdown(heading)
         for page in pages:
             reason = without_content.get(page.id)

@@ -52,13 +52,14 @@ THEME: Mapping[str, Any] = tomllib.loads((ROOT / ".streamlit" / "config.toml").r
 
 
 MOVING = """() => [...document.querySelectorAll('*')].filter(box => {
-    const {animationDuration, transitionDuration} = getComputedStyle(box);
-    return `${animationDuration},${transitionDuration}`.split(',').some(time => parseFloat(time) > 0.001);
+    const {animationDuration, transitionDuration, transitionProperty} = getComputedStyle(box);
+    const durations = `${animationDuration},${transitionProperty === 'none' ? '0s' : transitionDuration}`;
+    return durations.split(',').some(time => parseFloat(time) > 0.001);
 }).length"""
 
 
 STARTED = """() => [...document.querySelectorAll('*')].filter(
-    box => getComputedStyle(box).transitionDuration.split(',').some(time => parseFloat(time) > 0)).length"""
+    box => getComputedStyle(box).transitionProperty !== 'none').length"""
 
 
 PAINTED = """wanted => getComputedStyle(document.querySelector('[data-testid=stApp]'))
