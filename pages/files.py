@@ -14,7 +14,7 @@ from pages.state.runs import LoadedRun
 from pages.widgets.column_mapping import show_accept_all
 from pages.widgets.dropped_files import open_accepted_diagram, show_dropped_files
 from pages.widgets.file_block import show_file, show_run
-from pages.widgets.file_status import open_files, show_empty_folder, show_file_table, widget_keys
+from pages.widgets.file_status import open_files, show_empty_folder, show_file_table
 from pages.widgets.joined_tables import show_joined_tables
 from pages.widgets.shell import shell
 from pages.widgets.summary import show_view_caption
@@ -53,27 +53,30 @@ def page() -> None:
         f"{plural(len(context.files) + len(context.unread), 'file')}, {unread}{len(loaded)} loaded, "
         f"{plural(len(context.all_runs), 'run')}. {fate}"
     )
-    show_accept_all(context.files, widget_keys((*context.files, *context.unread)))
+    place_of_button = st.container()  # drawn last, as it accepts what the forms below it show
     show_joined_tables(context.files, context.runs)
     shown = show_file_table(context.files, loaded, context.unread, shown_above=unsettled)
-    for file in shown.keys() & set(context.unread):
+    for file in set(shown) & set(context.unread):
         read_now(file)
         st.rerun()
     if len(shown) == len(context.files):
         show_merged_runs(context.all_runs)
     open_blocks = open_files(shown, loaded, context.files)
-    for file, key in shown.items():
+    suggested = asking | unsettled
+    for file in shown:
         if file in unsettled:  # its row was clicked
             st.caption(f"{escape_markdown(file.name)} is shown above the list.")
             continue
-        show_file(
+        mapping = show_file(
             file,
-            key,
             context.files,
             context.accepted_file_ids,
             expanded=file in open_blocks and file not in asking,
             is_shown_above=file in asking,
         )
+        suggested.setdefault(file, mapping)
+    with place_of_button:
+        show_accept_all(context.files, suggested)
 
 
 if __name__ == "__main__":

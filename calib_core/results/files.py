@@ -217,9 +217,11 @@ class RunFigures:
     auroc : float or None
         In [0, 1]; None for a run that is sums already, or where all outcomes are equal.
     method : str
-        Id of the method whose confidence it is; "" for a judge's labels without a confidence.
+        Id of the method whose confidence it is, the run's default one; "" for a judge's labels without a
+        confidence.
     n_judged_by_people : int
         Rows with a label of a judge and one of a person.
+    n_bad_rows : int
     """
 
     n_rows: int
@@ -229,23 +231,25 @@ class RunFigures:
     auroc: float | None
     method: str
     n_judged_by_people: int = 0
+    n_bad_rows: int = 0
 
 
 def run_figures(report: FileReport) -> RunFigures:
-    """What the first run of a usable file comes to with its first method."""
-    run = report.runs[0]
+    """What the first run of a usable file comes to with its default method."""
+    run, n_bad = report.runs[0], report.n_bad_rows
     accuracy, mean, auroc = run.accuracy, None, None
     if not run.survey.usable:
         n_judged = run.n_judged_by_people
-        return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, "", n_judged)
-    method, evidence = next(iter(run.survey.usable.items()))
+        return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, "", n_judged, n_bad)
+    method = default_method(run.survey.usable)
+    evidence = run.survey.usable[method]
     accuracy = accuracy if evidence.terms.of == "answer" else None
     if isinstance(evidence, AnswerEvidence):
         mean = float(np.mean(evidence.pairs.confidence))
         accuracy = float(np.mean(evidence.pairs.correct)) if accuracy is None else accuracy
         with suppress(Unavailable):
             auroc = score(evidence, AUROC.id).value
-    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, method)
+    return RunFigures(report.n_rows, len(report.runs), accuracy, mean, auroc, method, n_bad_rows=n_bad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +322,7 @@ class Proposal:
             ending = (
                 "Choose one only if you know that it is meant."
                 if self.alternatives
-                else "Is this what is meant?"
+                else "Use this reading only if you know that it is meant."
             )
             return f"{'. '.join(reasons)}. {ending}"
         what = "readings" if self.rows else "mappings"

@@ -76,19 +76,19 @@ MAX_NAMED_FILES: Final = 2
 """Up to so many files name a data set that has no name."""
 
 
-def slug(text: str) -> str:
+def slug(text: str, *, exact: bool = False) -> str:
     """Return the text as lower-case ASCII letters, digits, dots and hyphens.
 
-    A checksum is added where letters of other scripts are lost.
+    A checksum is added where letters of other scripts are lost, or, if `exact`, wherever anything is.
     """
     plain = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
-    lossless = all(character.isascii() or character == "·" for character in text)
+    lossless = plain == text if exact else all(one.isascii() or one == "·" for one in text)
     return plain if plain and lossless else f"{plain or 'run'}-{crc32(text.encode('utf-8', 'replace')):08x}"
 
 
 def file_id(file: LoadedFile) -> str:
-    """Return the file's id for address and widget keys; an upload never shares one with a file on disk."""
-    return f"{UPLOADED_PREFIX}{slug(file.name)}" if file.is_uploaded else slug(file.name)
+    """Return the file's id for address and widget keys, which no other file has, on disk or uploaded."""
+    return f"{UPLOADED_PREFIX if file.is_uploaded else ''}{slug(file.name, exact=True)}"
 
 
 def dataset_id(run: LoadedRun) -> str:
@@ -149,7 +149,7 @@ def loaded_runs(files: Sequence[LoadedFile], accepted_file_ids: Iterable[str]) -
     runs: list[LoadedRun] = []
     for slug_, (file, report, parts) in zip(slugs, merged, strict=True):
         label = report.run.label
-        id_ = slug_ if n_same_id[file.is_uploaded, slug_] == 1 else f"{slug_}--{slug(file.name)}"
+        id_ = slug_ if n_same_id[file.is_uploaded, slug_] == 1 else f"{slug_}--{slug(file.name, exact=True)}"
         title = label if labels[file.is_uploaded, slug(label)] == 1 else f"{label} ({file.name})"
         runs.append(
             LoadedRun(

@@ -40,6 +40,7 @@ from calib_core.wording import format_percent, join_names, plural
 from pages.state.cache import LoadedFile, mapping_store, tried_report
 from pages.state.mappings import FileMapping, fingerprint
 from pages.state.markdown import escape_markdown
+from pages.state.runs import file_id
 from pages.widgets.table import as_arrow
 from pages.widgets.uploader import last_uploaded
 
@@ -139,7 +140,7 @@ _TROUBLE_WITH_ALL: Final = "trouble_with_all"
 
 def show_mapping_controls(
     file: LoadedFile, files: Sequence[LoadedFile], key: str, *, is_shown_above: bool = False
-) -> None:
+) -> FileMapping | None:
     """Draw the file's mapping and the controls to change it, where the file may need one.
 
     Parameters
@@ -151,15 +152,20 @@ def show_mapping_controls(
         Suffix of the keys of the file's widgets.
     is_shown_above : bool
         Whether `show_suggested_mapping` is drawn elsewhere on the page.
+
+    Returns
+    -------
+    FileMapping or None
+        What `show_suggested_mapping` returns, where it is drawn here.
     """
     show_kept_mapping(file, files, key)
     base = file.report_without_mapping or file.report
-    is_asked = base is not None and (base.proposal is not None or _needs_numbers(base))
     can_map_columns = base is not None and base.format not in ARRAY_FORMATS and bool(base.columns)
     if not (can_map_columns or file.refusal is not None or file.mapping or lacks_dataset(file)):
-        return
-    if base and base.status == "refused" and is_asked and not file.mapping and not is_shown_above:
-        show_suggested_mapping(file, key)
+        return None
+    suggested = None
+    if has_suggested_mapping(file) and not is_shown_above:
+        suggested = show_suggested_mapping(file, key)
     opens, opened = _opens_by_default(file, files), f"_opened_{key}"
     if opens and not st.session_state.get(opened, True):  # a table came that may hold the right answers
         st.session_state[f"reread_{key}"] = True
@@ -173,7 +179,7 @@ def show_mapping_controls(
         help="Set the meaning of the columns, the source of right answers, a table of corrections, or the "
         "format.",
     ):
-        return
+        return suggested
     with st.container(border=True, key=f"rereading_{key}"):
         format_ = _pick_format(file, key)
         gold = _pick_gold_table(file, base, files, key)
@@ -197,9 +203,21 @@ def show_mapping_controls(
         if base and (mapping.columns or mapping.wide):
             mapping = replace(mapping, columns_fingerprint=fingerprint(base.columns))
         _mapping_buttons(file, mapping, files, key)
+    return suggested
 
 
-def show_suggested_mapping(file: LoadedFile, key: str) -> None:
+def has_suggested_mapping(file: LoadedFile) -> bool:
+    """Return whether a file is not loaded because what its columns were taken for is to be accepted."""
+    base = file.report_without_mapping or file.report
+    return (
+        base is not None
+        and base.status == "refused"
+        and not file.mapping
+        and (base.proposal is not None or _needs_numbers(base))
+    )
+
+
+def show_suggested_mapping(file: LoadedFile, key: str) -> FileMapping | None:
     """Draw what a file's columns were taken for, with a preview, and the button that accepts it.
 
     Each of them can be changed. Where several readings are as likely, none is chosen. No page uses the file
@@ -211,10 +229,15 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
         A file without a mapping that has a proposal or suggestions.
     key : str
         Suffix of the keys of the file's widgets.
+
+    Returns
+    -------
+    FileMapping or None
+        The mapping as the controls are set; None while it cannot be accepted.
     """
     base = file.report_without_mapping or file.report
     if base is None:
-        return
+        return None
     with st.container(border=True, key=f"suggested_{key}"):
         st.markdown(f"**{escape_markdown(file.name)}** · suggested mapping (not applied yet)")
         if base.preview:
@@ -223,18 +246,20 @@ def show_suggested_mapping(file: LoadedFile, key: str) -> None:
         if not _names_dataset(base, draft):
             show_dataset_field({file: key}, is_draft=True)
         figures, trouble = _try_draft(file, base, draft)
+        mapping = _mapping_of(file, base, draft)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
-                "Accept all",
+                "Accept",
                 key=f"accept_{key}",
                 type="primary",
                 disabled=figures is None,
                 on_click=accept_mapping,
-                args=(file, _mapping_of(file, base, draft), key),
+                args=(file, mapping, key),
             )
             outcome = escape_markdown(trouble) if figures is None else figures_text(figures)
             st.markdown(outcome)
         st.caption("Calib uses the file once you accept.")
+    return None if figures is None else mapping
 
 
 def show_repeats_button(file: LoadedFile, report: FileReport, key: str) -> None:
@@ -298,7 +323,10 @@ def _show_preview(base: FileReport, key: str) -> None:
 
 
 def _pick_roles(base: FileReport, key: str) -> _Draft:
-    """Draw a control for each role: the column that has it, how its values are read, and why."""
+    """Draw a control for each role: the column that has it, how its values are read, and why.
+
+    Of the only reading that may be meant, nothing is chosen that a person has to say.
+    """
     readings = base.proposal.readings if base.proposal else ()
     chosen = 0
     if base.proposal is not None and base.proposal.is_question:
@@ -348,6 +376,8 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
 
 def _unanswered(lacking: Sequence[str], read_as: Mapping[str, str]) -> str:
     """Return what is still to be chosen; "" if nothing is. lacking: labels of roles without a column."""
+    if unread := [column for column, name in read_as.items() if not name]:
+        return f"Choose how {escape_markdown(join_names(unread))} is read."
     if lacking:
         return f"Choose the {join_names(lacking)} column{'s' * (len(lacking) > 1)}."
     wordy = [column for column, name in read_as.items() if MappedName.parse(name).lacks_numbers]
@@ -366,10 +396,15 @@ def _missing_values(base: FileReport, read_as: Mapping[str, str]) -> tuple[str, 
 
 
 def _pick_reading(proposal: Proposal, key: str) -> int | None:
-    """Draw the question which of several readings is meant; return its position, None until it is chosen."""
+    """Draw the question which reading is meant; return its position, None until it is chosen.
+
+    The only one is shown as it is: what a person has to say of its columns is asked at each.
+    """
     readings = proposal.readings
+    if len(readings) == 1:
+        st.markdown(escape_markdown(proposal.question))
+        return 0
     shared = frozenset.intersection(*(frozenset(one.mapping.items()) for one in readings))
-    shared = shared if len(readings) > 1 else frozenset()
 
     def label(position: int) -> str:
         reading = readings[position]
@@ -388,9 +423,15 @@ def _pick_reading(proposal: Proposal, key: str) -> int | None:
 
 
 def _pick_column(
-    base: FileReport, role: str, names: Mapping[str, Sequence[str]], current: str | None, key: str
+    base: FileReport,
+    role: str,
+    names: Mapping[str, Sequence[str]],
+    current: str | None,
+    key: str,
 ) -> tuple[str | None, str]:
     """Draw the control of one role, and return its column and the name that the column is read as.
+
+    The name is "" until it is chosen, where a person has to say how the column is read.
 
     Parameters
     ----------
@@ -420,18 +461,30 @@ def _pick_column(
     if column is None:
         return None, role
     forms = [*dict.fromkeys((*names.get(column, ()), *_FORMS.get(role, ())))] or [role]
-    name = forms[0]
+    name: str | None = forms[0]
     if role in _FORMS:
         name = form.selectbox(
             f"How {ROLE_LABELS[role].lower()} is read",
             forms,
+            index=None if _is_to_be_said(base, column, name) else 0,
             key=f"form_{key}_{fingerprint([role, column])[:8]}",
             label_visibility="collapsed",
+            placeholder="choose how it is read",
             format_func=form_label,
         )
+    if name is None:
+        return column, ""
     if reason := _reason(base, column, name):
         (why if role in _FORMS else form).caption(escape_markdown(f"from {reason}"))
     return column, _pick_numbers(name, key) if MappedName.parse(name).lacks_numbers else name
+
+
+def _is_to_be_said(base: FileReport, column: str, name: str) -> bool:
+    """Return whether nothing says that a column is read so, and there is no other reading to choose."""
+    is_question = base.proposal is not None and base.proposal.is_question and not base.proposal.alternatives
+    return is_question and any(
+        one.clarity != "said" and one.names.get(column) == name for one in base.candidates
+    )
 
 
 def _pick_numbers(name: str, key: str) -> str:
@@ -561,7 +614,8 @@ def _first_reason(message: str, file: LoadedFile) -> str:
 
 def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: bool = False) -> str:
     """Return what a file comes to, as Markdown."""
-    parts = [f"**{plural(figures.n_rows, 'row')}**"] if with_rows else []
+    bad = f", {figures.n_bad_rows:,} of them bad" if figures.n_bad_rows else ""
+    parts = [f"**{plural(figures.n_rows, 'row')}**{bad}"] if with_rows else []
     facts: list[str] = []
     terms = METHODS[figures.method].terms
     if figures.accuracy is not None:
@@ -624,40 +678,41 @@ def _needs_numbers(base: FileReport) -> bool:
     return any(MappedName.parse(one.name).lacks_numbers for one in base.candidates)
 
 
-def show_accept_all(files: Sequence[LoadedFile], keys: Mapping[LoadedFile, str]) -> None:
-    """Draw a button that accepts the proposals of all files, where several have one.
+def show_accept_all(files: Sequence[LoadedFile], shown: Mapping[LoadedFile, FileMapping | None]) -> None:
+    """Draw a button that accepts the suggested mappings of all files, where several can be accepted.
 
     Parameters
     ----------
     files : Sequence of LoadedFile
-    keys : Mapping of LoadedFile to str
-        The suffix of each file's widget keys.
+    shown : Mapping of LoadedFile to FileMapping or None
+        What `show_suggested_mapping` returned for each file that is drawn; of others their proposals count.
     """
     if error := st.session_state.pop(_TROUBLE_WITH_ALL, None):
         st.error(escape_markdown(error), icon=":material/save:")
-    proposed = {
-        file: _mapping_of(file, base, base.proposal)
-        for file in files
-        if not file.mapping
-        and file.refusal is not None
-        and (base := file.report_without_mapping or file.report) is not None
-        and base.proposal is not None
-        and not base.proposal.is_question
-    }
+    mappings = {file: shown[file] if file in shown else _proposed_mapping(file) for file in files}
+    proposed = {file: mapping for file, mapping in mappings.items() if mapping is not None}
     if len(proposed) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f":material/lightbulb: **{len(proposed):,} files can be loaded** once you accept their column "
-            "mappings, which are listed below."
+            "mappings, as they are set below."
         )
         st.button(
             f"Accept all {len(proposed):,} files",
             key="accept_all",
             type="primary",
             on_click=_keep_mappings,
-            args=(proposed, keys),
+            args=(proposed,),
         )
+
+
+def _proposed_mapping(file: LoadedFile) -> FileMapping | None:
+    """Return what is proposed for a file that is not loaded; None for nothing, or for a question."""
+    base = file.report_without_mapping or file.report
+    if file.mapping or file.refusal is None or base is None or base.proposal is None:
+        return None
+    return None if base.proposal.is_question else _mapping_of(file, base, base.proposal)
 
 
 def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -> FileMapping:
@@ -673,11 +728,11 @@ def _mapping_of(file: LoadedFile, base: FileReport, chosen: _Draft | Proposal) -
     )
 
 
-def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping], keys: Mapping[LoadedFile, str]) -> None:
+def _keep_mappings(mappings: Mapping[LoadedFile, FileMapping]) -> None:
     """Keep each file's mapping, with the name typed for its data; report the first that cannot be kept."""
     try:
         for file, mapping in mappings.items():
-            typed = _typed_dataset(_dataset_field_key([keys[file]]))
+            typed = _typed_dataset(_dataset_field_key([file_id(file)]))
             mapping_store(file).save(file.listing.path, replace(mapping, dataset=typed or mapping.dataset))
     except OSError as error:
         st.session_state[_TROUBLE_WITH_ALL] = f"The mappings cannot be saved: {error.strerror}."
@@ -788,6 +843,8 @@ def is_gold_table(file: LoadedFile, files: Sequence[LoadedFile]) -> bool:
     """Return whether a refused table seems to hold the right answers that another file needs."""
     base = file.report
     if file.refusal is None or file.mapping or base is None or base.format not in TABLE_FORMATS:
+        return False
+    if base.proposal is not None:  # it has answers of its own
         return False
     read_as = {*base.column_roles.values(), *base.said_columns.values()}
     if not read_as & GOLD_COLUMNS or not read_as <= SUPPORTING_COLUMNS | GOLD_COLUMNS:
@@ -908,14 +965,15 @@ def _pick_gold_table(
     file: LoadedFile, base: FileReport | None, files: Sequence[LoadedFile], key: str
 ) -> str | None:
     """Draw the control of the table of right answers, for a file without usable rows; return its path."""
-    has_rows = base is not None and base.format not in ARRAY_FORMATS
     tables = _gold_tables(file, files)
-    is_log = base is not None and base.format not in ARRAY_FORMATS | TABLE_FORMATS
-    if not file.mapping.gold and (file.refusal is None or not (is_log or (has_rows and tables))):
+    may_take_one = file.refusal is not None and base is not None and base.format not in ARRAY_FORMATS
+    if not file.mapping.gold and not (may_take_one and tables):
         return None
-    current = file.mapping.gold or _likely_gold_table(file, files)
+    needs_gold = base is not None and base.needs_gold
+    current = file.mapping.gold or (_likely_gold_table(file, files) if needs_gold else None)
+    otherwise = "" if needs_gold else "the file itself"
     help_ = "A table in this folder, or an uploaded one, with ids and right answers."
-    return _pick_table("Right answers from", tables, current, f"gold_{key}", "the file itself", help_)
+    return _pick_table("Right answers from", tables, current, f"gold_{key}", otherwise, help_)
 
 
 def _pick_corrections(
@@ -936,14 +994,19 @@ def _pick_corrections(
 def _pick_table(
     label: str, tables: Mapping[str, str], current: str | None, key: str, otherwise: str, help_: str
 ) -> str | None:
-    """Draw the choice of a table beside the file, given as path → name; return its path."""
-    options = [None, *tables]
+    """Draw the choice of a table beside the file, given as path → name; return its path.
+
+    `otherwise` stands for no table; "" where the file needs one.
+    """
+    options = [*((None,) if otherwise else ()), *tables]
+    first = 0 if otherwise else None
     return st.selectbox(
         label,
         options,
-        index=options.index(current) if current in options else 0,
+        index=options.index(current) if current in options else first,
         key=key,
         format_func=lambda path: tables[path] if path else otherwise,
+        placeholder="choose a table",
         help=help_,
     )
 

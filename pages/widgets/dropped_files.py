@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import streamlit as st
 
 from calib_core.results.files import run_figures
 from pages.state.cache import LoadedFile
+from pages.state.mappings import FileMapping
 from pages.state.markdown import escape_markdown
-from pages.state.runs import LoadedRun
+from pages.state.runs import LoadedRun, file_id
 from pages.state.uploads import session_uploads
 from pages.widgets.column_mapping import (
     figures_text,
@@ -21,7 +22,7 @@ from pages.widgets.column_mapping import (
     take_accepted_path,
 )
 from pages.widgets.file_block import show_file
-from pages.widgets.file_status import REFUSED_FILE, SETTLED_STATES, attention_rank, file_state, widget_keys
+from pages.widgets.file_status import REFUSED_FILE, SETTLED_STATES, attention_rank, file_state
 from pages.widgets.page_link import kept_query, page_link
 from pages.widgets.pages import PAGES, PageInfo, has_confidence
 from pages.widgets.shell import PageContext
@@ -31,14 +32,18 @@ MAX_NEXT_STEPS: Final = 3
 """Up to this many of the files that were just uploaded have a link to their diagram, or a block."""
 
 
-def show_dropped_files(context: PageContext[None]) -> tuple[list[LoadedFile], list[LoadedFile]]:
+Suggested: TypeAlias = dict[LoadedFile, FileMapping | None]
+"""File → its suggested mapping as the controls are set; None where there is none that can be accepted."""
+
+
+def show_dropped_files(context: PageContext[None]) -> tuple[Suggested, Suggested]:
     """Draw what came of the files that were dropped last, and the questions on earlier ones, below the field.
 
     Returns
     -------
-    asking : list of LoadedFile
+    asking : Suggested
         The files whose suggested mappings are drawn.
-    unsettled : list of LoadedFile
+    unsettled : Suggested
         The files whose blocks are drawn, since they need attention.
     """
     for error in session_uploads().errors:
@@ -46,15 +51,18 @@ def show_dropped_files(context: PageContext[None]) -> tuple[list[LoadedFile], li
     for label in session_uploads().replaced:
         text = f"**{escape_markdown(label)}** takes the place of the file of this name uploaded before."
         st.info(text, icon=":material/upload_file:")
-    keys = widget_keys((*context.files, *context.unread))
-    unsettled = _unsettled_uploads(context)
-    asking = [file for file in unsettled if needs_columns(file, context.files)]
-    unsettled = [file for file in unsettled if file not in asking]
-    for file in asking:
-        show_suggested_mapping(file, keys[file])
-    _show_next_steps(last_uploaded(context.files), context.all_runs, keys)
-    for file in unsettled:
-        show_file(file, keys[file], context.files, context.accepted_file_ids, expanded=True)
+    drawn = _unsettled_uploads(context)
+    asking = {
+        file: show_suggested_mapping(file, file_id(file))
+        for file in drawn
+        if needs_columns(file, context.files)
+    }
+    _show_next_steps(last_uploaded(context.files), context.all_runs)
+    unsettled = {
+        file: show_file(file, context.files, context.accepted_file_ids, expanded=True)
+        for file in drawn
+        if file not in asking
+    }
     session_uploads().note_shown()
     return asking, unsettled
 
@@ -91,16 +99,14 @@ def _page_of(run: LoadedRun) -> PageInfo:
     return PAGES["reliability" if has_confidence(run) else "judge"]
 
 
-def _show_next_steps(
-    dropped: Sequence[LoadedFile], runs: Sequence[LoadedRun], keys: Mapping[LoadedFile, str]
-) -> None:
+def _show_next_steps(dropped: Sequence[LoadedFile], runs: Sequence[LoadedRun]) -> None:
     """Draw links to the diagrams of the files that were just uploaded, and the field for their data set."""
     for file in dropped[:MAX_NEXT_STEPS]:
         run = next((run for run in runs if file in run.part_files), None)
         if run is None or file.report is None:
             continue
         with st.container(
-            border=True, key=f"next_{keys[file]}", horizontal=True, vertical_alignment="center"
+            border=True, key=f"next_{file_id(file)}", horizontal=True, vertical_alignment="center"
         ):
             figures = figures_text(run_figures(file.report))
             st.markdown(f":material/check_circle: **{escape_markdown(file.name)}** is loaded: {figures}")
@@ -112,4 +118,4 @@ def _show_next_steps(
                 {"run": run.id},
                 large=True,
             )
-    show_dataset_field({file: keys[file] for file in dropped if lacks_dataset(file)}, "dropped")
+    show_dataset_field({file: file_id(file) for file in dropped if lacks_dataset(file)}, "dropped")

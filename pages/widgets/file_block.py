@@ -31,9 +31,15 @@ from calib_core.views.files import (
 )
 from calib_core.wording import bad_rows_phrase, names_sharing, plural
 from pages.state.cache import LoadedFile
+from pages.state.mappings import FileMapping
 from pages.state.markdown import escape_markdown
 from pages.state.runs import file_id
-from pages.widgets.column_mapping import mark_decided, show_mapping_controls, show_repeats_button
+from pages.widgets.column_mapping import (
+    has_suggested_mapping,
+    mark_decided,
+    show_mapping_controls,
+    show_repeats_button,
+)
 from pages.widgets.export import Export, make_file_stem
 from pages.widgets.file_status import escape_markdown_lines, show_refusal, show_unusable_methods
 from pages.widgets.summary import show_remarks, show_warnings
@@ -57,20 +63,17 @@ WHY_COLUMN: Final = "Why"
 
 def show_file(
     file: LoadedFile,
-    key: str,
     files: Sequence[LoadedFile],
     accepted_file_ids: Sequence[str],
     *,
     expanded: bool,
     is_shown_above: bool = False,
-) -> None:
+) -> FileMapping | None:
     """Draw the block of one file: format, runs or refusal, mapping controls and removal.
 
     Parameters
     ----------
     file : LoadedFile
-    key : str
-        Suffix of the keys of the file's widgets.
     files : Sequence of LoadedFile
         Every file, since right answers may come from another one.
     accepted_file_ids : Sequence of str
@@ -79,18 +82,27 @@ def show_file(
         Whether the block starts open.
     is_shown_above : bool
         Whether what its columns were taken for is drawn above all files.
+
+    Returns
+    -------
+    FileMapping or None
+        Its suggested mapping as it is set; None where it has none that can be accepted.
     """
-    mark = " · uploaded" if file.is_uploaded else ""
+    mark, key = " · uploaded" if file.is_uploaded else "", file_id(file)
     with st.expander(f"{escape_markdown(file.name)}{mark}", expanded=expanded):
         _show_format(file)
-        if file.refusal is not None or file.report is None:
-            show_refusal(file, files)
-        else:
+        if file.report is not None and file.refusal is None:
             _show_loaded(file, file.report, key, accepted_file_ids)
+        elif has_suggested_mapping(file):
+            with st.expander("Why it is not loaded as it is", key=f"why_{key}", type="compact"):
+                show_refusal(file, files)
+        else:
+            show_refusal(file, files)
         _show_unused_columns(file)
-        show_mapping_controls(file, files, key, is_shown_above=is_shown_above)
+        suggested = show_mapping_controls(file, files, key, is_shown_above=is_shown_above)
         if file.is_uploaded:
             show_remove_button(file, key)
+    return suggested
 
 
 def _show_format(file: LoadedFile) -> None:

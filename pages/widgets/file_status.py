@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import polars as pl
 import streamlit as st
 
+from calib_core.errors import shorten
 from calib_core.methods import METHODS
 from calib_core.readers import FORMATS
 from calib_core.wording import bad_rows_phrase, both_or_all, plural
@@ -22,6 +23,7 @@ from pages.widgets.column_mapping import (
     NEEDS_GOLD,
     NEEDS_NUMBERS,
     decided_keys,
+    figures_text,
     is_corrections_table,
     is_gold_table,
     missing_information,
@@ -40,6 +42,8 @@ LOOKS_LIKE_CORRECTIONS: Final = (
 USED_AS_CORRECTIONS: Final = "Corrections of another file are taken from this table."
 _LEADING_COUNTS: Final = re.compile(r"^[\d,]+ rows?\. (?:Accuracy of the [\d,]+ with an outcome: [\d.]+\. )?")
 """Counts with which a message begins, before the reason."""
+MAX_REASON: Final = 160
+"""Letters of a reason in the table of files."""
 MAX_FULL_FILES: Final = 6
 """Up to this many files are shown in full; of more, only those that need attention."""
 MAX_OPEN_BLOCKS: Final = 3
@@ -122,14 +126,15 @@ def refusal_reason(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
     if missing_information(file) == NEEDS_CONSENT and file.report and file.report.proposal:
         n_readings = len(file.report.proposal.readings)
         if file.report.proposal.unsaid:
-            return "what its columns mean is for you to say"
+            return "say what its columns mean"
         if n_readings > 1:
             return f"{n_readings} column mappings are equally likely"
-        return f"would give {file.report.proposal.outcome}"
+        figures = figures_text(file.report.proposal.figures, with_rows=False)
+        return f"would give {figures.replace('**', '').replace(' · ', ', ')}"
     lines = refusal_text(file).splitlines()
     reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
     first = reasons[0] if reasons else _LEADING_COUNTS.sub("", lines[0].removeprefix(f"{file.name} "))
-    return first.partition(". ")[0].removesuffix(".")
+    return shorten(first.partition(". ")[0].removesuffix("."), MAX_REASON)
 
 
 def show_unusable_methods(reasons: dict[str, str]) -> None:
@@ -160,7 +165,7 @@ def show_file_table(
     unread: Sequence[LoadedFile],
     *,
     shown_above: Collection[LoadedFile],
-) -> dict[LoadedFile, str]:
+) -> list[LoadedFile]:
     """Draw one row per file, those that need attention first; by name until all have been read.
 
     Parameters
@@ -174,9 +179,8 @@ def show_file_table(
 
     Returns
     -------
-    dict of LoadedFile to str
-        The files to be shown in full, each with the suffix of its widget keys. An unread file is among them
-        only where it was selected.
+    list of LoadedFile
+        The files to be shown in full. An unread file is among them only where it was selected.
     """
     if unread:
         order = sorted((*files, *unread), key=lambda file: (not file.is_uploaded, file.name))
@@ -185,27 +189,28 @@ def show_file_table(
     frame = pl.DataFrame([_file_row(file, loaded, files) for file in order], infer_schema_length=None)
     usual_values = {"Why": None, "From": "folder", "Bad rows": 0, "Runs": 1}
     frame = frame.drop(name for name, value in usual_values.items() if not _differs(frame[name], value))
+    if "Why" in frame.columns:  # which needs its room; the block of each file begins with the format
+        frame = frame.drop("Recognised as")
     recipe = f"{plural(len(order), 'file')}, {len(loaded)} loaded"
     export = Export("files", lambda: frame, recipe, "Table of files")
     columns = fit_column_widths(COLUMN_CONFIG, frame, *({"State", "File", "Why"} & {*frame.columns}))
-    keys = widget_keys((*files, *unread))
     selected = show_selectable_table(
         frame,
         key="files",
         alt=plural(len(order), "file"),
         export=export,
         columns=columns,
-        rows=(keys[file] for file in order),
+        rows=map(file_id, order),
     )
     if selected is not None:
-        return {order[selected]: keys[order[selected]]}
-    key_by_file = {file: keys[file] for file in order if file not in unread and file not in shown_above}
+        return [order[selected]]
+    below = [file for file in order if file not in unread and file not in shown_above]
     if len(order) <= MAX_FULL_FILES:
-        return key_by_file
-    needing_attention = open_files(key_by_file, loaded, files)
+        return below
+    needing_attention = open_files(below, loaded, files)
     hint = " Below: the first file of each state that is not loaded." if needing_attention else ""
     st.caption(f"Click a row to see the whole file.{hint}")
-    return {file: key for file, key in key_by_file.items() if file in needing_attention}
+    return [file for file in below if file in needing_attention]
 
 
 def _file_row(
@@ -218,7 +223,7 @@ def _file_row(
         "Why": None if file in loaded else refusal_reason(file, files) or None,
         "From": "uploaded" if file.is_uploaded else "folder",
         "Rows": report.n_rows or None if report else None,
-        "Bad rows": report.n_bad_rows if report else None,
+        "Bad rows": report.n_bad_rows if report and file.refusal is None else None,
         "Runs": len(report.runs) if report and file in loaded else None,
         "Recognised as": _short_format_title(FORMATS[report.format].title) if report else "–",
     }
@@ -239,7 +244,7 @@ def attention_rank(state: str) -> int:
 
 
 def open_files(
-    shown: Mapping[LoadedFile, str], loaded: Collection[LoadedFile], files: Sequence[LoadedFile]
+    shown: Sequence[LoadedFile], loaded: Collection[LoadedFile], files: Sequence[LoadedFile]
 ) -> frozenset[LoadedFile]:
     """Return the files whose blocks start open.
 
@@ -252,7 +257,7 @@ def open_files(
     if len(needing_attention) > MAX_OPEN_BLOCKS:
         first_of_kind = {_format_and_state(file, loaded, files): file for file in reversed(needing_attention)}
         needing_attention = list(first_of_kind.values())
-    return frozenset({*needing_attention, *(file for file, key in shown.items() if key in decided_keys())})
+    return frozenset({*needing_attention, *(file for file in shown if file_id(file) in decided_keys())})
 
 
 def _format_and_state(
@@ -293,15 +298,6 @@ def _table_state(file: LoadedFile, files: Sequence[LoadedFile]) -> str:
 def _short_format_title(title: str) -> str:
     """Return a format's title without its part in parentheses."""
     return title.partition(" (")[0]
-
-
-def widget_keys(files: Sequence[LoadedFile]) -> dict[LoadedFile, str]:
-    """Return a unique suffix for the widget keys of each file."""
-    counts = Counter(map(file_id, files))
-    return {
-        file: id_ if counts[id_ := file_id(file)] == 1 else f"{id_}-{number}"
-        for number, file in enumerate(files)
-    }
 
 
 # --- No run loaded --------------------------------------------------------------------------------

@@ -9,8 +9,11 @@ import pytest
 
 import calib_core
 import screens
+from pages.state.runs import slug
 from predictions import quiz, write_csv
 from screens import PageLink, Visit, address, go, page_text, table, tiles
+
+SPOILT_ID = slug("spoilt file.csv", exact=True)
 
 
 @pytest.fixture
@@ -125,7 +128,7 @@ def test_each_file_is_decided_on_its_own(spoilt_file: Path, visit: Visit) -> Non
     write_csv(spoilt_file.parent / "good.csv", quiz(20))
     at = visit("files")
     loads = [button.key for button in at.button if str(button.key).startswith("load_")]
-    assert loads == ["load_another.csv", "load_spoilt-file.csv"]
+    assert loads == ["load_another.csv", f"load_{SPOILT_ID}"]
     at.button(key="load_another.csv").click()
     screens.run(at)
     shown = table(at, "File", "State").set_index("File")["State"]
@@ -138,16 +141,41 @@ def test_each_file_is_decided_on_its_own(spoilt_file: Path, visit: Visit) -> Non
     assert "3 of 80 rows" in page_text(at)
 
 
+def test_files_with_names_that_differ_by_a_space_are_decided_on_each_for_itself(
+    data: Path, visit: Visit
+) -> None:
+    """Also where the other one comes later, or takes the place of the first."""
+    names = ["a b.csv", "a-b.csv", "A_b.csv"]
+    for number, name in enumerate(names):
+        write_csv(data / name, [*quiz(20 + number), {**quiz(61)[-1], "confidence": "often"}])
+    at = visit("files")
+    state = table(at, "File", "State").set_index("File")["State"]
+    assert state[names].tolist() == ["bad rows: decide"] * 3
+    (load_one,) = (button for button in at.button if button.key == "load_a-b.csv")
+    load_one.click()
+    state = table(screens.run(at), "File", "State").set_index("File")["State"]
+    assert state[names].tolist() == ["bad rows: decide", "loaded, good rows only", "bad rows: decide"]
+    (data / "a-b.csv").unlink()
+    assert not visit("reliability", **address(at)).metric
+    at = visit("files")
+    for key in [str(button.key) for button in at.button if str(button.key).startswith("load_")]:
+        at.button(key=key).click()
+    good = address(screens.run(at))["good"]
+    for name, rows in (("a b.csv", "20 / 21"), ("A_b.csv", "22 / 23")):
+        run = f"a-b--{slug(name, exact=True)}"
+        assert tiles(visit("reliability", good=good, run=run))["Rows used / total"] == rows
+
+
 def test_two_decisions_may_be_taken_on_one_drawing_of_the_page(spoilt_file: Path, visit: Visit) -> None:
     second = quiz(40, seed=8)
     second[0]["confidence"] = "often"
     write_csv(spoilt_file.parent / "another.csv", second)
     at = visit("files")
-    for key in ("load_another.csv", "load_spoilt-file.csv"):
+    for key in ("load_another.csv", f"load_{SPOILT_ID}"):
         at.button(key=key).click()
-    assert address(screens.run(at)) == {"good": "another.csv,spoilt-file.csv"}
+    assert address(screens.run(at)) == {"good": f"another.csv,{SPOILT_ID}"}
     at.button(key="drop_another.csv").click()
-    assert address(screens.run(at)) == {"good": "spoilt-file.csv"}
+    assert address(screens.run(at)) == {"good": SPOILT_ID}
 
 
 def test_the_choice_survives_the_decision(spoilt_file: Path, visit: Visit) -> None:

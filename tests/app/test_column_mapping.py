@@ -91,6 +91,8 @@ def test_a_proposal_is_shown_and_one_click_away(data: Path, visit: Visit) -> Non
     (asked,) = (screens.plain(warning.value) for warning in at.warning)
     assert "--map" not in asked
     assert "'conf', 'is_correct'" in asked
+    folded = [block.proto.expanded for block in at.expander if block.label == "Why it is not loaded as it is"]
+    assert folded == [False], "what may be read comes before what was missed"
     assert not at.error
     taken_for = {box.label: box.value for box in at.selectbox}
     assert taken_for == {
@@ -159,6 +161,30 @@ def test_one_click_accepts_what_is_proposed_for_every_file(data: Path, visit: Vi
     assert not [button for button in at.button if button.key == "accept_all"]
 
 
+def test_one_click_accepts_what_the_forms_show(data: Path, visit: Visit) -> None:
+    """A changed column and an answered question count; what is still to be chosen leaves its file out."""
+    rows = [
+        {"conf": row["confidence"], "half": row["confidence"] / 2, "hit": row["correct"], "note": "x"}
+        for row in quiz(40)
+    ]
+    for name in ("as-proposed", "changed", "spoilt"):
+        write_csv(data / f"{name}.csv", rows)
+    write_csv(data / "asked.csv", [{"certainty": row["conf"], "likelihood": row["half"], "right": row["hit"]}
+                                   for row in rows])  # fmt: skip
+    at = visit("files")
+    assert at.button(key="accept_all").label == "Accept all 3 files"
+    choose(at, "role_changed.csv_0_confidence", "half")
+    choose(at, "reading_asked.csv", 1)
+    at = choose(at, "role_spoilt.csv_0_confidence", "note")
+    assert at.button(key="accept_all").label == "Accept all 3 files"
+    at.button(key="accept_all").click()
+    states = file_states(screens.run(at))
+    assert states.pop("spoilt.csv") == "confirm the columns"
+    assert set(states.values()) == {"loaded"}
+    confidences = table(visit("start"), "run", "mean_confidence").set_index("run")["mean_confidence"]
+    assert confidences.round(1).to_dict() == {"as-proposed": 68.3, "asked": 34.1, "changed": 34.1}
+
+
 def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"], "c2": 0.25} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
@@ -210,6 +236,24 @@ def test_what_a_column_was_taken_for_can_be_changed(data: Path, visit: Visit) ->
     assert "states 3.0 % on average" in page_text(screens.run(at))
 
 
+def test_on_which_scale_ratings_are_is_asked_and_can_be_answered(data: Path, visit: Visit) -> None:
+    rows = [{"confidence": number % 11, "correct": number % 2} for number in range(44)]
+    write_csv(data / "ratings.csv", rows)
+    at = visit("files")
+    shown = screens.plain(page_text(at))
+    assert "from 0 to 10, but nothing says on which scale. Use this reading only if you know" in shown
+    assert "Choose how confidence is read." in shown
+    assert not at.radio, "there is no other reading to choose"
+    assert at.button(key="accept_ratings.csv").disabled
+    form = next(box for box in at.selectbox if box.label == "How confidence is read")
+    assert form.value is None
+    assert form.options[:3] == ["out of 10", "0 to 1", "in percent"]
+    at = choose(at, str(form.key), "confidence/10")
+    assert "accuracy 50.0 % · mean confidence 50.0 %" in screens.plain(page_text(at))
+    at.button(key="accept_ratings.csv").click()
+    assert "states 50.0 % on average" in page_text(screens.run(at))
+
+
 def test_a_rating_needs_a_person(data: Path, visit: Visit) -> None:
     rows = [{"rating": number % 5 + 1, "correct": number % 2} for number in range(40)]
     at = upload(visit("files"), "stars.csv", rows)
@@ -233,8 +277,10 @@ def test_headings_and_cells_of_a_dropped_file_are_shown_as_text(name: str, data:
     preview = next(frame.value for frame in at.dataframe if "note" in frame.value.columns)
     assert preview["note"].tolist() == [name] * 5
     assert list(preview.columns) == [name, "right?", "note"]
-    at = choose(at, next(str(radio.key) for radio in at.radio), 0)
     assert [box.value for box in at.selectbox][:3:2] == [name, "right?"]
+    at = choose(
+        at, next(str(box.key) for box in at.selectbox if box.label == "How confidence is read"), "confidence"
+    )
     assert not [text for text in (*at.markdown, *at.caption) if name in text.value]
 
 

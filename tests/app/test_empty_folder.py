@@ -72,7 +72,7 @@ def test_the_state_of_the_files_is_shown_with_a_link_to_them(data: Path, visit: 
     assert (
         "None of the 3 files in the data folder is loaded: 2 need their columns confirmed and 1 is refused."
     ) in text
-    assert "The first of them, a.csv: would give accuracy 0.5000 (1 of 2)" in text
+    assert "The first of them, a.csv: would give accuracy 50.0 %" in text
     ways = [link.proto.label.strip("*") for link in at.get("page_link")]
     assert "Open Files: what each file needs" in ways
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 import screens
+from pages.state.runs import slug
 from predictions import quiz, response, write_csv, write_jsonl
 from screens import Visit, choose, control, page_text, table
 
@@ -25,7 +26,7 @@ def test_right_answers_come_from_a_table_of_the_folder(data: Path, visit: Visit)
     assert file_states(at) == {"answers.jsonl": "needs right answers", "gold.csv": "right answers?"}
     assert "This looks like a table of right answers" in "\n".join(info.value for info in at.info)
     real = os.path.realpath(data / "gold.csv")
-    assert control(at, "gold_answers.jsonl").options == ["the file itself", "gold.csv"]
+    assert control(at, "gold_answers.jsonl").options == ["gold.csv"]
     assert control(at, "gold_answers.jsonl").value == real  # proposed, and read so once it is applied
     at.button(key="apply_answers.jsonl").click()
     at = screens.run(at)
@@ -49,12 +50,12 @@ def test_right_answers_are_asked_for_where_there_is_a_table_of_them(data: Path, 
     at = screens.run(at)
     assert file_states(at)["gold.csv"] == "refused"
     choose(at, "reread_answers.jsonl", value=True)
-    assert control(at, "gold_answers.jsonl").options == ["the file itself"]  # an upload is one session's own
+    assert "gold_answers.jsonl" not in {box.key for box in at.selectbox}  # an upload is one session's own
     write_csv(data / "gold.csv", [{"custom_id": "q0", "gold": "A"}])
     at = visit("files")
     assert control(at, "reread_answers.jsonl").value
     (asked,) = (screens.plain(warning.value) for warning in at.warning)
-    assert "joined on custom_id, chosen below (a CSV" in asked
+    assert "joined on custom_id, and choose it below (a CSV" in asked
     assert "ead as openai, " not in asked  # it stands in the line above
 
 
@@ -67,5 +68,6 @@ def test_of_several_tables_of_right_answers_the_one_called_alike_is_proposed(
         write_csv(data / f"{name}.csv", [{"custom_id": "q0", "answer": "A"}])
     write_csv(data / "quiz.csv", quiz(9))
     at = visit("files")
-    chosen = [Path(str(control(at, f"gold_{key}.jsonl").value)).name for key in ("output", "output-n8")]
+    keys = [f"gold_{slug(name, exact=True)}" for name in ("output.jsonl", "output_n8.jsonl")]
+    chosen = [Path(str(control(at, key).value)).name for key in keys]
     assert chosen == ["gold.csv", "gold_n8.csv"]

@@ -130,7 +130,7 @@ def test_right_answers_are_found_whichever_of_two_files_comes_first(
     at = visit(opened)
     for some in [files] if at_once else [[file] for file in files]:
         at = upload(at, *some)
-    assert control(at, "gold_uploaded--answers.jsonl").options == ["the file itself", "gold.csv · uploaded"]
+    assert control(at, "gold_uploaded--answers.jsonl").options == ["gold.csv · uploaded"]
     assert "This looks like a table of right answers" in page_text(at)
     at.button(key="apply_uploaded--answers.jsonl").click()
     at = go(screens.run(at), "reliability")

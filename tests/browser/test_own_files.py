@@ -142,7 +142,7 @@ def test_three_clicks_from_start_to_the_diagram(
     preview = browser_pages.table(page, "The first 5 rows")
     wait_until(page, lambda: browser_pages.rows(page, "The first 5 rows"), 5)
     expect(preview.locator("canvas table[role=grid]")).to_contain_text(cells)
-    accept = page.get_by_role("button", name="Accept all")
+    accept = page.get_by_role("button", name="Accept", exact=True)
     expect(accept).to_be_in_viewport()  # without scrolling
     accept.click()  # the third
     check_diagram(page, f"uploaded--{name.removesuffix('.csv').replace(' ', '-')}")
@@ -154,7 +154,7 @@ def test_of_two_likely_columns_the_person_chooses(server: Server, browse: Browse
     page = browse().open(f"{server.url}/files")
     drop(page, "two.csv", TWO)
     expect(panel(page)).to_contain_text("2 mappings are equally likely")
-    accept = page.get_by_role("button", name="Accept all")
+    accept = page.get_by_role("button", name="Accept", exact=True)
     expect(accept).to_be_disabled()
     page.locator("[class*=st-key-reading_] label").filter(has_text="likelihood as confidence").click()
     settled(page)
@@ -174,7 +174,7 @@ def test_a_direction_that_no_name_says_is_for_the_person_to_say(server: Server, 
     page = browse().open(f"{server.url}/files")
     drop(page, "flags.csv", table_text(flagged))
     expect(panel(page)).to_contain_text("its name does not say which of its values means right")
-    accept = page.get_by_role("button", name="Accept all")
+    accept = page.get_by_role("button", name="Accept", exact=True)
     expect(accept).to_be_disabled()
     share = 100 * N_RIGHT / len(ROWS)
     readings = panel(page).get_by_role("radio")

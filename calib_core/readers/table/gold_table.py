@@ -631,14 +631,15 @@ def refuse_without_gold(reading: Reading, ids: Sequence[str | None], id_name: st
     shown = ", ".join(known_ids[:_MAX_IDS_IN_REFUSAL]) + (
         ", …" if len(known_ids) > _MAX_IDS_IN_REFUSAL else ""
     )
-    chosen = worded(f": {Advice(gold='TABLE')}", on_page=", chosen below")
+    joined = f"a table of right answers, joined on {id_name}"
+    give = worded(f"Give {joined}: {Advice(gold='TABLE')}", on_page=f"Add {joined}, and choose it below")
     records = f"{plural(reading.n_rows, 'row')} ({id_name} {shown})"
     return replace(
         reading,
         needs_gold=True,
         refusal=(
             f"{reading.file}: read as {reading.format}, {records}, and no gold answers in it, so nothing "
-            f"in it can be calibrated. Give a table of right answers, joined on {id_name}{chosen} (a "
-            f"CSV, JSON lines, Parquet or Arrow file with the columns {id_name} and gold)."
+            f"in it can be calibrated. {give} (a CSV, JSON lines, Parquet or Arrow file with the columns "
+            f"{id_name} and gold)."
         ),
     )

@@ -114,7 +114,7 @@ def test_the_scale_of_ratings_is_asked(read_text: ReadText) -> None:
     assert report.proposal is not None
     assert report.proposal.is_question
     assert (
-        "whole numbers from 0 to 10, but nothing says on which scale. Is this what is meant?"
+        "whole numbers from 0 to 10, but nothing says on which scale. Use this reading only if you know"
         in report.proposal.question
     )
     assert [dict(one.mapping) for one in report.proposal.readings] == [{"confidence": "confidence/10"}]
@@ -426,7 +426,7 @@ def test_sampled_answers_and_their_outcomes_are_proposed(read_text: ReadText) ->
     # Two answers of each row occur twice; the first is judged, and is right in every third row.
     assert proposal.summary == (
         "With --map ys=samples --map infos.r=sample_correct it loads: accuracy 0.3333 (10 of 30, majority "
-        "answer judged), mean confidence 0.4000 (cluster_number)."
+        "answer judged), mean confidence 0.4000 (cluster_size)."
     )
 
 
@@ -441,7 +441,7 @@ def test_a_proposal_says_how_many_samples_mark_no_answer(read_text: ReadText) ->
     assert proposal is not None
     assert dict(proposal.mapping) == SAMPLED
     assert proposal.outcome.endswith(
-        "(cluster_number), 30 of 150 samples mark no answer and are compared as a whole text"
+        "(cluster_size), 30 of 150 samples mark no answer and are compared as a whole text"
     )
 
 

@@ -303,7 +303,7 @@ FILES: Final = {
     "the logarithm of being wrong": File(
         csv_text(log_prob_wrong=[math.log(1 - value) for value in CONFIDENCE], is_correct=RIGHT),
         (Way({"is_correct": "correct", "log_prob_wrong": "confidence:log:inverted"}),),
-        "'log_prob_wrong': its name and values from -3.54 to -0.6992. Is this what is meant?",
+        "'log_prob_wrong': its name and values from -3.54 to -0.6992. Use this reading only if you know that",
     ),
     "two outcomes that are as often right": File(
         csv_text(conf=CONFIDENCE, is_correct=RIGHT, acc=ALSO_RIGHT, hit=ALSO_RIGHT),
@@ -446,7 +446,7 @@ FILES: Final = {
                 wide={"*_confidence": "confidence/10", "*_correctness": "correct"},
             ),
         ),
-        "whole numbers from 6 to 10, but nothing says on which scale. Is this what is meant?",
+        "from 6 to 10, but nothing says on which scale. Use this reading only if you know that it is meant.",
     ),
 }
 
