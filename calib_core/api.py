@@ -159,8 +159,8 @@ def load(  # noqa: PLR0913  one parameter an option, as on the command line
         {"row": "id"} takes the number of each row as its id, so that files with the same questions in the
         same order can be paired.
     rows : str
-        Path to the rows in a file that holds one JSON object, with a star for every key at that step
-        ("results.*"); by default they are looked for.
+        Path to the rows in JSON, with a star for every key at that step ("results.*"), or {dataset} for
+        keys that are data sets; by default they are looked for.
     wide : Mapping[str, str], optional
         Pattern of columns ("*-confidence") → name to read them as, where several systems stand side by side
         in each row: each becomes a run, named by the text at the star.

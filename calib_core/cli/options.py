@@ -76,8 +76,9 @@ RowsOption: TypeAlias = Annotated[
         "--rows",
         metavar="PATH",
         help=(
-            "The path of the rows in a file with one JSON object, such as results.items; a star matches "
-            "every key (results.*), and each is a run. Default: Calib searches for them."
+            "The path of the rows in JSON, such as results.items, also inside every record of a list; a star "
+            "matches every key (results.*), and each is a model, or {dataset} a data set. Default: Calib "
+            "searches for them."
         ),
     ),
 ]

@@ -119,7 +119,22 @@ def accuracy_near_zero(run: AnswerRun, confidences: Confidences) -> Suspicion | 
         return None
     count = "none" if n_right == 0 else f"only {n_right:,}"
     counts = f"{count} of {n:,} answers count{'s' if n_right < 2 else ''} as right"
-    return Suspicion("accuracy_near_zero", f"{counts}. {_LOOK}", _first_wrong(run, confidences))
+    look = _position_text(run) or _LOOK
+    return Suspicion("accuracy_near_zero", f"{counts}. {look}", _first_wrong(run, confidences))
+
+
+def _position_text(run: AnswerRun) -> str:
+    """How right answers that are numbers beside letters are read as positions; "" for all others."""
+    if not run.has_columns("gold", "prediction"):
+        return ""
+    are_numbers = run.rows["gold"].str.contains(r"^[0-9](\.0*)?$").all()
+    if not (are_numbers and run.rows["prediction"].str.contains(r"^[A-Ja-j]$").all()):
+        return ""
+    return (
+        "The answers are letters and the right ones numbers. If these are positions counted from 0: "
+        f"{Advice(columns={'COLUMN': 'gold_index'})}; if from 1: "
+        f"{Advice(columns={'COLUMN': 'gold_index:from1'})}."
+    )
 
 
 def below_chance(run: AnswerRun, confidences: Confidences) -> Suspicion | None:

@@ -322,6 +322,11 @@ def _json_list_head(content: Content, file: str) -> Head:
     objects = [
         cast("Mapping[str, object]", part) for part in elements[:N_FIRST_OBJECTS] if isinstance(part, dict)
     ]
+    tables: dict[str, object] = {str(at): part for at, part in enumerate(elements) if isinstance(part, list)}
+    if len(tables) == len(elements) and any(
+        isinstance(row, dict) for row in cast("list[object]", elements[0])
+    ):
+        return Head(file, content, "json object", (tables,))
     if not objects:
         raise Refused(
             f"{file}: a JSON list of objects is expected, and its first element is "

@@ -183,10 +183,12 @@ class ReadOptions:
         that has dots in its name comes first. `{"row": "id"}` takes the number of each row, from 1, as its
         id, unless there is a column `row`.
     rows
-        Path to the rows in a file that holds one JSON object, such as "results.items"; "" looks for them.
-        Rows are a list of objects, an object of objects by id, or an object with `columns` and `data`. A star
-        as one step ("results.*") stands for every key there: the rows below each are a run of their own, and
-        the key is the model, unless the rows name one.
+        Path to the rows in JSON, such as "results.items", from one object or from every record of a list;
+        "" looks for them. Rows are a list of objects, an object of objects by id, or an object with `columns`
+        and `data`. A star as one step ("results.*") stands for every key there: the rows below each are a run
+        of their own, and the key is the model, unless the rows name one. The keys may also be those of data
+        sets, ids or subjects ("*.{dataset}"). Where lists or such steps are on the way, rows have what the
+        objects around them say of what they are: their model, question or right answer.
     wide
         Pattern of columns → name they are read as, where several systems stand side by side in each row
         (`{"*-evals": "correct", "*-confidence_levels": "confidence"}`). The text at the star becomes the

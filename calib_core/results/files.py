@@ -39,7 +39,7 @@ from calib_core.readers.table.one_column import SUPPORTING
 from calib_core.readers.table.plans import Plan, pattern_plans, plans, said_columns
 from calib_core.readers.table.rows import GOLD_COLUMNS, TRUTH_COLUMNS
 from calib_core.readers.table.run_split import REPEATED_ID
-from calib_core.readers.table.shape import fits_pattern
+from calib_core.readers.table.shape import fits_pattern, has_wildcard
 from calib_core.results.corrections import CorrectionEffect, correction_effect
 from calib_core.results.defaults import default_method
 from calib_core.results.evidence import (
@@ -927,6 +927,8 @@ def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | No
     """
     found: list[Proposal] = []
     for place in places:
+        if any(has_wildcard(one.rows) for one in found) and not has_wildcard(place):
+            break
 
         def read_place(further: ReadOptions, /, place: str = place) -> Reading:
             return read_again(further if further.rows else replace(further, rows=place))
@@ -938,8 +940,6 @@ def _propose_rows(places: Iterable[str], read_again: ReadAgain) -> Proposal | No
             continue
         if proposal is not None:
             found += [replace(one, rows=place, row_columns=reading.columns) for one in proposal.readings]
-            if "*" in place:
-                break
     return replace(found[0], alternatives=tuple(found[1:])) if found else None
 
 

@@ -1181,8 +1181,8 @@ def _pick_shape(file: LoadedFile, key: str) -> FileMapping:
             kept.rows,
             key=f"rows_{key}",
             placeholder="results.items, or * for every key",
-            help="The path of the rows in a file with one JSON object. A star matches every key there: "
-            "the rows below each become a run.",
+            help="The path of the rows in JSON. A star matches every key there: the rows below each become "
+            "a run. Keys may also be those of data sets: {dataset}.",
         )
         missing = st.text_input(
             "Values that count as missing",

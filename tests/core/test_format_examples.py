@@ -50,6 +50,15 @@ FILES: Final[Mapping[str, str]] = {
     "models.json": json.dumps(
         {name: [{"confidence": p, "correct": ok} for p, ok in ROWS] for name in ("small", "large")}
     ),
+    "tasks.json": json.dumps(
+        {name: {"quiz": [{"confidence": p, "correct": ok} for p, ok in ROWS]} for name in ("small", "large")}
+    ),
+    "asked.jsonl": lines(
+        [
+            {"responses": [{"model": name, "confidence": p, "correct": ok} for name in ("small", "large")]}
+            for p, ok in ROWS
+        ]
+    ),
     "langsmith.csv": table(
         "inputs.question,outputs.answer,outputs.confidence,reference.answer,feedback.correctness,execution_time",
         *(f"2 + {at}?,{at + 2},{p},{at + 2 if ok else at},{ok},0.{at}1" for at, (p, ok) in enumerate(ROWS)),
@@ -110,7 +119,7 @@ FILES: Final[Mapping[str, str]] = {
 """Files with the same four answers: name → content."""
 
 PLAIN: Final = table("confidence,correct", *(f"{p},{ok}" for p, ok in ROWS))
-TWICE: Final = ("both.csv", "wide.csv", "models.json")
+TWICE: Final = ("both.csv", "wide.csv", "models.json", "tasks.json", "asked.jsonl")
 """Files that give the four answers twice."""
 
 

@@ -22,6 +22,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.list_cells import as_lists, combine_columns
 from calib_core.readers.table.names import (
+    NOUNS,
     WORDS,
     meanings,
     name_words,
@@ -33,8 +34,6 @@ from calib_core.runs import is_missing
 MIN_REPEATING_SHARE: Final = 0.2
 """Least share of rows with two equal texts in lists that are taken for sampled answers."""
 SERIES_PREFIXES: Final = {
-    "choice_logprobs": ("logprob", "lp", "choicelogprob"),
-    "choice_logits": ("logit", "choicelogit"),
     "samples": ("sample", "answer", "response", "generation"),
     "choices": ("option", "choice", ""),
 }
@@ -135,9 +134,10 @@ class _Family(NamedTuple):
 
     Attributes
     ----------
-    kind : {"beginning", "around", "object", "letters", "unnamed", "answers"}
-        Where in their names it is: "object" is the object whose keys they are; those of the last three have
-        nothing in common, but are letters, say nothing otherwise, or are the answers themselves.
+    kind : {"beginning", "labelled", "around", "object", "letters", "unnamed", "answers"}
+        Where in their names it is: at the beginning, of "labelled" one that means a list only before labels;
+        "object" is the object whose keys they are; those of the last three have nothing in common, but are
+        letters, say nothing otherwise, or are the answers themselves.
     frame : str
     name : str
         The list that they are.
@@ -197,8 +197,9 @@ def _as_masses(
 def _families(name: str, answers: Collection[str]) -> Iterator[tuple[_Family, str]]:
     """Yield the families that a column may belong to by its name, and what it is called within each."""
     for pattern in (_WITHOUT_LETTER, _WITHOUT_WORD):
-        if (match := pattern.fullmatch(name)) is not None and _says_probability(match["prefix"]):
-            yield _Family("beginning", f"{pattern.pattern} {match['prefix']}"), _as_label(match["label"])
+        if (match := pattern.fullmatch(name)) is not None and (listed := _list_named(match["prefix"])):
+            kind = "beginning" if _says_probability(match["prefix"]) else "labelled"
+            yield _Family(kind, f"{pattern.pattern} {match['prefix']}", listed), _as_label(match["label"])
     for match in (one for pattern in _LABELS_INSIDE for one in pattern.finditer(name)):
         before, after = name[: match.start()], name[match.end() :]
         if after and _says_probability(f"{before} {after}"):
@@ -235,6 +236,16 @@ def _says_probability(prefix: str) -> bool:
     return bool(words) and (
         words in (("p",), ("softmax",)) or any(word in WORDS["confidence"] for word in words)
     )
+
+
+def _list_named(prefix: str) -> str | None:
+    """Return the list of choices that a name says by what is before a label; None where it says none."""
+    words = {*name_words(prefix)}
+    if words & {"logit", "logits"}:
+        return "choice_logits"
+    if words & WORDS["confidence:log"] or "log" in words:
+        return "choice_logprobs"
+    return "choice_probs" if _says_probability(prefix) or (words and words <= NOUNS) else None
 
 
 def _are_masses(raw: pl.Series) -> bool:
@@ -329,7 +340,7 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
         for column in columns
         if len(set(column.present)) > 1
         and not any(name == "gold" for name, _ in meanings(column.name))
-        and sum(map(_is_choice_letter, column.present)) >= MIN_FITTING * len(column.present)
+        and sum(map(is_choice_letter, column.present)) >= MIN_FITTING * len(column.present)
     ]
     if len(of_letters) < 3:
         return None
@@ -344,5 +355,6 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
     )
 
 
-def _is_choice_letter(text: str) -> bool:
+def is_choice_letter(text: str) -> bool:
+    """Return whether a text is one of the first letters of the alphabet."""
     return len(text) == 1 and "A" <= text <= "J"

@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.readers.format import Candidate
-from calib_core.readers.table.candidate_lists import list_columns, lists_of_columns
+from calib_core.readers.table.candidate_lists import is_choice_letter, list_columns, lists_of_columns
 from calib_core.readers.table.cells import (
     ColumnJudge,
 )
@@ -36,10 +36,13 @@ from calib_core.readers.table.names import (
     UNANSWERED,
     meanings,
     name_words,
+    says_who_labels,
     spelling_rank,
 )
 from calib_core.readers.table.one_column import (
     ANSWERS,
+    FLAG_VALUES,
+    MAX_SUBJECTS,
     NO_VALUES,
     RIGHT_VALUES,
     as_confidence,
@@ -60,7 +63,10 @@ SUMMARY_WORDS: Final = frozenset({"ece", "auroc", "auc", "aurc"})
 
 
 def find_candidates(
-    values: Mapping[str, pl.Series], read_as: Mapping[str, str], with_commas: Collection[str] = ()
+    values: Mapping[str, pl.Series],
+    read_as: Mapping[str, str],
+    with_commas: Collection[str] = (),
+    labels: Collection[str] = (),
 ) -> tuple[Candidate, ...]:
     """Find what the columns of a table may be read as.
 
@@ -72,6 +78,8 @@ def find_candidates(
         ColumnValues → the name that it is read as already; it may be read otherwise, such as in percent.
     with_commas : collection of str
         Columns whose decimal commas were replaced by points; another name than their own implies that.
+    labels : collection of str
+        Labels of the choices that lists name, in lower case.
 
     Returns
     -------
@@ -106,13 +114,21 @@ def find_candidates(
         for name in one.names
         if role_of(one.name) == "correct" and (one.clarity == "said" or _names_right_values(one.name))
     } | {column for column, name in read_as.items() if name == "correct"}
-    has_distribution = any(name.startswith("choice_") for one in lists for name in one.names.values())
+    has_distribution = bool(labels) or any(
+        name.startswith("choice_") for one in lists for name in one.names.values()
+    )
     golds = {column: "gold" for one in lists if one.name == "gold" for column in one.names}
     found += _answers(single, {**read_as, **golds}, outcomes, are_needed=has_distribution or not outcomes)
     found += lists
-    from_one = [*_counted_from_one(found, columns, values, read_as)]
-    counted = {name for one in from_one for name in one.names}
-    found = [one for one in found if not counted.intersection(one.names)] + from_one
+    by_label = [*_answers_by_label(found, single, read_as, labels)]
+    labelled = {column for one in by_label for column in one.names}
+    found = [one for one in found if one.name != "subject" or labelled.isdisjoint(one.names)] + by_label
+    positions = [
+        *_counted_from_one(found, columns, values, read_as),
+        *_beside_letters(found, columns, read_as),
+    ]
+    counted = {name for one in positions for name in one.names}
+    found = [one for one in found if not counted.intersection(one.names)] + positions
     found = _probabilities_of_a_class(found, {column.name: column for column in columns}, read_as)
     found = [one for each in found for one in _doubted(each, found, single, read_as)]
     found = judge_candidates(found, single, read_as)
@@ -204,10 +220,11 @@ def _answers(
     """
     free = [column for column in columns if column.name not in {*read_as, *outcomes}]
     says = {
-        column.name: said
+        column.name: said & ANSWERS
         for column in free
         if not column.are_shares
-        if (said := {name for name, clarity in meanings(column.name) if clarity == "said"} & ANSWERS)
+        if (said := {name for name, clarity in meanings(column.name) if clarity == "said"}) & ANSWERS
+        if "id" not in said or column.repeats
     }
     certain = (name for said in says.values() if len(said) == 1 for name in said)
     known = ANSWERS.intersection((*read_as.values(), *certain))
@@ -215,6 +232,7 @@ def _answers(
     partners = [column for column in columns if column.name in of_partner]
     values = {text for column in partners for text in column.lowered}
     golds = [one for one in partners if read_as.get(one.name) == "gold" or says.get(one.name) == {"gold"}]
+    people = [column for column in free if says_who_labels(column.name) == "human"]
     judges = [
         column
         for column in free
@@ -229,7 +247,8 @@ def _answers(
         said = says.get(column.name, set())
         is_meant = (known or are_needed) and not (judges and not share_known(column))
         if len(said) > 1 and known != ANSWERS and is_meant:
-            said = {"prediction"} if "gold" in known else {"gold"}
+            is_judged = "gold" in known or any(_have_same_values(column, one) for one in people)
+            said = {"prediction"} if is_judged else {"gold"}
             known = known | said
         if len(said) == 1:
             yield Candidate({column.name: next(iter(said))}, "said", "its name")
@@ -239,6 +258,34 @@ def _answers(
             yield Candidate({column.name: "prediction"}, "hinted", why)
         others = [column for column in free if column.name not in says and column not in judges]
         yield from _answers_that_agree(golds[0], others)
+
+
+def _answers_by_label(
+    found: Sequence[Candidate],
+    columns: Sequence[ColumnValues],
+    read_as: Mapping[str, str],
+    labels: Collection[str],
+) -> Iterator[Candidate]:
+    """Yield columns of labels as the right answers, where no name says which are.
+
+    They have labels of the choices, or those that the model gives; yes and no are such only if people say so.
+    """
+    said = {column: one.name for one in found if one.clarity == "said" for column in one.names} | {**read_as}
+    lists = [[column for column, name in said.items() if name == scores] for scores in CHOICE_SCORES]
+    classes = {*labels, *(label.lower() for names in lists for label in choice_labels(names))}
+    predicted = [column for column in columns if said.get(column.name) == "prediction"]
+    given = {text for one in predicted if len({*one.present}) <= MAX_SUBJECTS for text in one.lowered}
+    for column in columns if {"gold", "correct"}.isdisjoint(map(role_of, said.values())) else ():
+        values = {text for text in column.lowered if text}
+        is_human = says_who_labels(column.name) == "human"
+        is_free = column.name not in read_as and {name for name, _ in meanings(column.name)} <= {"subject"}
+        are_labels = values <= classes or (values <= given and (is_human or not values <= FLAG_VALUES))
+        if is_free and len(values) > 1 and column.repeats and are_labels:
+            why = "the same labels as the model's; its name does not say whose they are"
+            clarity = (
+                "possible" if values <= FLAG_VALUES else "hinted"
+            )  # yes may mean that the answer is right
+            yield Candidate({column.name: "gold"}, clarity, why)
 
 
 def _have_same_values(one: ColumnValues, other: ColumnValues) -> bool:
@@ -270,6 +317,30 @@ def _counted_from_one(
             name = f"{named[column.name]}_index:{COUNTED_FROM_ONE}"
             why = f"its name and numbers from 1 to {sizes[0]}, the number of choices"
             yield Candidate({column.name: name}, "said", why)
+
+
+def _beside_letters(
+    found: Sequence[Candidate], columns: Sequence[ColumnValues], read_as: Mapping[str, str]
+) -> Iterator[Candidate]:
+    """Yield answers that are whole numbers where the others are letters as positions.
+
+    They count from 0 where there is a 0, and from 1 where the largest is the number of letters.
+    """
+    named = {column: one.name for one in found if one.clarity == "said" for column in one.names} | {**read_as}
+    answers = [column for column in columns if named.get(column.name) in ANSWERS]
+    lettered = [column for column in answers if all(map(is_choice_letter, map(str.upper, column.present)))]
+    size = max((ord(max(column.present).upper()) - ord("A") + 1 for column in lettered), default=0)
+    for column in answers if size else ():
+        numbers = column.numbers if len(column.numbers) == len(column.present) else []
+        if not numbers or not all(number.is_integer() and 0 <= number <= 2 * size for number in numbers):
+            continue
+        forms = ["_index", f"_index:{COUNTED_FROM_ONE}"]
+        if min(numbers) == 0 or max(numbers) == size:
+            forms = forms[:1] if min(numbers) == 0 else forms[1:]
+        why = f"numbers from {min(numbers):.0f} to {max(numbers):.0f} beside answers that are letters"
+        for form in forms:
+            clarity = "said" if len(forms) == 1 else "hinted"
+            yield Candidate({column.name: f"{named[column.name]}{form}"}, clarity, why)
 
 
 def _answers_that_agree(gold: ColumnValues, columns: Sequence[ColumnValues]) -> Iterator[Candidate]:

@@ -341,8 +341,10 @@ def judge_stated_probability(raw: pl.Series) -> JudgedColumn:
 
 
 def judge_quotient(raw: pl.Series, divisor: int) -> JudgedColumn:
-    """Check numbers, possibly with a percent sign, that are probabilities once they are divided."""
+    """Check numbers that are probabilities once they are divided; "85%" or "8/10" are numbers, too."""
     bare = without_percent_sign(raw)
+    if bare.dtype == pl.String:
+        bare = bare.str.replace(rf" *(?:/|out of) *{divisor}$", "")
     numbers, not_number = parse_numbers(bare)
     quotients = _divide(numbers.cast(pl.Float64), divisor)
     limits = NumberRange(

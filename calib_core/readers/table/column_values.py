@@ -24,6 +24,7 @@ UNKNOWN_NUMBERS: Final = frozenset({"n/a", "na", "none", "null", "nan", "unknown
 """What stands in a column of numbers for none."""
 
 NUMBER: Final = re.compile(PLAIN_NUMBER)
+_OUT_OF: Final = re.compile(r"[0-9.]+ *(?:/|out of) *([1-9][0-9]{0,2})")
 _FRACTION: Final = re.compile(r"[+-]?[0-9]*\.[0-9]+%?")
 
 
@@ -75,6 +76,19 @@ class ColumnValues:
         """Whether nearly all values that are known are numbers."""
         n_known = sum(text not in self.unknown for text in self.present)
         return bool(self.numbers) and len(self.numbers) >= MIN_FITTING * n_known
+
+    @cached_property
+    def out_of(self) -> int | None:
+        """What all values that are known are out of, as in "8/10"; None where they are not written so."""
+        matches = [_OUT_OF.fullmatch(text) for text in self.present if text not in self.unknown]
+        tops = {match and match[1] for match in matches}
+        top = tops.pop() if len(tops) == 1 else None
+        return None if top is None else int(top)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether a value occurs twice."""
+        return len({*self.present}) < len(self.present)
 
     @cached_property
     def has_fractions(self) -> bool:

@@ -13,8 +13,8 @@ from calib_core.errors import shorten
 from calib_core.readers.format import Candidate
 from calib_core.readers.table.column_values import ColumnValues
 from calib_core.readers.table.columns import CONFIDENCE_SOURCES, MappedName, role_of
-from calib_core.readers.table.names import JUDGES, name_words, says_who_labels
-from calib_core.readers.table.one_column import RIGHT_VALUES, YES_VALUES
+from calib_core.readers.table.names import JUDGES, LABELS, name_words, says_who_labels
+from calib_core.readers.table.one_column import NO_VALUES, RIGHT_VALUES, YES_VALUES
 
 MAX_LABELS: Final = 20
 """Different values of a column of labels."""
@@ -43,8 +43,10 @@ def judge_candidates(
     } | {column for column, name in read_as.items() if role_of(name) in CONFIDENCE_SOURCES}
     if any(JUDGES.isdisjoint(name_words(column)) for column in confidences):
         return [*found]  # what people say is then the outcome, as always
+    systems = _names_of_judges(columns, read_as)
+    read_as = {column: name for column, name in read_as.items() if column not in systems}
     known = {who for name in read_as.values() if (who := role_of(name)) in ("judge", "human")}
-    free = [column for column in columns if column.name not in read_as and _are_labels(column)]
+    free = [one for one in columns if one.name not in {*read_as, *systems} and _are_labels(one)]
     free += [
         column
         for column in columns
@@ -54,6 +56,7 @@ def judge_candidates(
     new = list(_candidates(free, said, known))
     if any(MappedName.parse(name).lacks_numbers for one in found for name in one.names.values()):
         new = [one for one in new if one.clarity == "said"]  # beside a confidence in words, an outcome
+    new = [Candidate({name: "model"}, "said", "values that are no labels") for name in systems] + new
     if not any(who == "judge" for who in (*known, *said.values())):
         new += _probabilities_of_what_people_say(columns, read_as)
     roles = {*known, *(role_of(name) for one in new for name in one.names.values())}
@@ -61,6 +64,24 @@ def judge_candidates(
         return [*found]
     taken = {column for one in new for column in one.names}
     return [*new, *(one for one in found if taken.isdisjoint(one.names))]
+
+
+def _names_of_judges(columns: Sequence[ColumnValues], read_as: Mapping[str, str]) -> list[str]:
+    """Return the columns of judges' names: they have none of people's labels, and another column all."""
+
+    def labels_of(who: str) -> list[tuple[ColumnValues, set[str]]]:
+        named = [one for one in columns if read_as.get(one.name, says_who_labels(one.name)) == who]
+        return [(one, {text for text in one.lowered if text}) for one in named]
+
+    given = {text for _, labels in labels_of("human") for text in labels}
+    others = [
+        column
+        for column in columns
+        if read_as.get(column.name, says_who_labels(column.name)) != "human"
+        and {*column.lowered} - {None} == given
+    ]
+    judges = labels_of("judge") if others else []
+    return [column.name for column, names in judges if names.isdisjoint(given) and column not in others]
 
 
 def _are_labels(column: ColumnValues) -> bool:
@@ -84,7 +105,8 @@ def _candidates(
         other = {text for column in free if column.name in said for text in column.lowered if text}
         for column in free:
             values = {text for text in column.lowered if text}
-            if column.name not in said and other and len(values) > 1 and values <= other:
+            are_flags = values <= YES_VALUES | NO_VALUES and LABELS.isdisjoint(name_words(column.name))
+            if column.name not in said and len(values) > 1 and values <= other and not are_flags:
                 why = "the same values as the labels beside it; its name does not say who gave them"
                 yield Candidate({column.name: lacking[0]}, "hinted", why)
 

@@ -113,6 +113,8 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "answer_index",
             "y_test",
             "y",
+            "key",
+            "cop",
         ),
         "prediction": (
             "prediction",
@@ -188,7 +190,7 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "ctx",
             "frage",
         ),
-        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name"),
+        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name", "system"),
         "dataset": ("dataset", "dataset_name", "task", "task_name", "benchmark"),
         "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
         "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
@@ -218,7 +220,8 @@ WORDS: Final = MappingProxyType[str, frozenset[str]](
     {
         "confidence": _words(
             "confidence confidences conf certainty certain sure sureness probability probabilities prob "
-            "probs proba likelihood credence konfidenz sicherheit wahrscheinlichkeit confiance confianza"
+            "probs proba likelihood credence noncontradiction negentropy konfidenz sicherheit "
+            "wahrscheinlichkeit confiance confianza"
         ),
         "confidence:inverted": _words("uncertainty uncertain doubt unsicherheit"),
         "confidence:log": _words("logprob logprobs logp lp loglik loglikelihood"),

@@ -12,6 +12,7 @@ from calib_core.readers.format import Candidate, Clarity
 from calib_core.readers.table.cells import (
     MAX_WORDS,
     MIN_LARGEST_PERCENTAGE,
+    RANGE_TOLERANCE,
     RIGHT_WORDS,
     UNJUDGED_WORDS,
     WRONG_WORDS,
@@ -25,6 +26,7 @@ from calib_core.readers.table.columns import (
 )
 from calib_core.readers.table.names import (
     NO_SHARE,
+    OF_ONE_CLASS,
     SCORES,
     Meaning,
     meanings,
@@ -42,7 +44,21 @@ EXACT_TOPS: Final = (3, 5)
 MAX_OTHER_GRADES: Final = 3
 """Values beside right and wrong up to which a column is taken for that of a judge."""
 RIGHT_VALUES: Final = frozenset(
-    ["correct", "right", "accurate", "factual", "richtig", "korrekt", "✓", "✔", "✅", "pass", "passed"]
+    [
+        "correct",
+        "right",
+        "accurate",
+        "factual",
+        "supported",
+        "grounded",
+        "richtig",
+        "korrekt",
+        "✓",
+        "✔",
+        "✅",
+        "pass",
+        "passed",
+    ]
 )
 WRONG_VALUES: Final = frozenset(
     [
@@ -51,6 +67,8 @@ WRONG_VALUES: Final = frozenset(
         "inaccurate",
         "hallucinated",
         "hallucination",
+        "unsupported",
+        "ungrounded",
         "falsch",
         "inkorrekt",
         "✗",
@@ -61,8 +79,8 @@ WRONG_VALUES: Final = frozenset(
     ]
 )
 """Values that say themselves which of them mean right, whatever the column is called."""
-YES_VALUES: Final = frozenset(["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok"])
-NO_VALUES: Final = frozenset(["no", "false", "n", "0", "0.0", "nein", "f", "i", "nok"])
+YES_VALUES: Final = frozenset(["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok", "good"])
+NO_VALUES: Final = frozenset(["no", "false", "n", "0", "0.0", "nein", "f", "i", "nok", "bad"])
 UNJUDGED_VALUES: Final = frozenset(
     {*UNJUDGED_WORDS, "abstain", "abstained", "not attempted", "not_attempted", "unknown", "invalid", "n/a"}
 )
@@ -110,11 +128,15 @@ def as_confidence(column: ColumnValues, name: str, clarity: Clarity) -> Iterator
     """
     if role_of(name) not in PROBABILITY_COLUMNS or (clarity == "hinted" and len(set(column.texts)) < 2):
         return
+    base, _, suffix = name.partition(":")
+    suffix = suffix and f":{suffix}"
+    if (top := column.out_of) is not None:
+        why = f"its name and values such as {column.present[0]!r}"
+        yield Candidate({column.name: f"{base}/{top}{suffix}"}, clarity, why, column.unknown)
+        return
     if not column.are_numbers:
         yield from _as_words(column, name)
         return
-    base, _, suffix = name.partition(":")
-    suffix = suffix and f":{suffix}"
     numbers, low, high = column.numbers, min(column.numbers), max(column.numbers)
     more = "" if clarity == "said" else ", but the name says more than confidence"
     why = f"its name and {column.range_text}{more}"
@@ -132,6 +154,8 @@ def as_confidence(column: ColumnValues, name: str, clarity: Clarity) -> Iterator
         clarity == "said" and 0 <= low <= high <= 1 and set(numbers) != {0.0, 1.0}
     ):
         yield from _as_shares(column, base, suffix, Candidate({}, clarity, why, unknown))
+        if clarity == "hinted" and high > 1 + RANGE_TOLERANCE:
+            yield from _as_larger_numbers(column, base, suffix, Candidate({}, clarity, why, unknown))
     elif low >= 0:
         yield from _as_larger_numbers(column, base, suffix, Candidate({}, clarity, why, unknown))
 
@@ -166,6 +190,9 @@ def _as_larger_numbers(column: ColumnValues, base: str, suffix: str, one: Candid
             names.append(f"{base}:{'|'.join(steps)}")
         for name in names:
             yield replace(one, names={column.name: name}, clarity="hinted", why=why)
+    elif not suffix and OF_ONE_CLASS.intersection(name_words(column.name)) and column.has_fractions:
+        why = f"its name says probability, but it has {column.range_text}: perhaps its negative logarithm"
+        yield replace(one, names={column.name: f"{base}:nll"}, clarity="hinted", why=why)
 
 
 def _scale_text(top: int) -> str:
@@ -295,7 +322,7 @@ def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Ca
     """Yield how a column may be read that decides on no number: its id, its model and so on."""
     for name, _ in said:
         if name == "id":
-            yield from _as_id(column)
+            yield from _as_id(column, may_repeat="gold" not in {each for each, _ in said})
         elif name == "subject":
             yield from _as_subject(column)
         elif name in SUPPORTING and not column.are_shares and fits(column.raw, name):
@@ -304,9 +331,11 @@ def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Ca
                 yield Candidate({column.name: name}, "said", "its name")
 
 
-def _as_id(column: ColumnValues) -> Iterator[Candidate]:
+def _as_id(column: ColumnValues, *, may_repeat: bool) -> Iterator[Candidate]:
     """Yield a column of ids: present in every row, and not all equal."""
     texts = column.present
+    if not may_repeat and column.repeats:
+        return
     if column.has_fractions or len(texts) < max(2, len(column.texts)) or len(set(texts)) < 2:
         return
     yield Candidate({column.name: "id"}, "said", f"its name and {len(set(texts)):,} values")

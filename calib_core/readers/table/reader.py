@@ -50,6 +50,7 @@ from calib_core.readers.table.columns import (
     MappedName,
     column_list_text,
     no_known_column_message,
+    role_of,
 )
 from calib_core.readers.table.csv_reader import (
     COMMAS,
@@ -67,10 +68,13 @@ from calib_core.readers.table.gold_table import join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns, KnownGroupColumns
 from calib_core.readers.table.json_reader import (
     ABSENT,
+    RepeatedKeyError,
     numbered_lines,
     open_json_lines,
     open_json_list,
     parse_json,
+    parse_text,
+    path_prefixes,
     value_at,
 )
 from calib_core.readers.table.list_cells import combine_columns
@@ -104,9 +108,11 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.table.shape import (
+    MAX_SYSTEMS,
     STAR,
     candidate_places,
     fits_pattern,
+    key_of_predictions,
     match_wide,
     nested_paths,
     path_root,
@@ -116,6 +122,7 @@ from calib_core.readers.table.shape import (
     rows_at_star,
     series_at,
     several_places_message,
+    too_many_systems_message,
     unwrap_single_values,
     with_nested_fields,
 )
@@ -254,16 +261,38 @@ def first_values(
     as_written: bool = False,
 ) -> list[pl.Series]:
     """Return the first raw values of these columns, at most `n_rows` each, with decimal points in numbers."""
-    match head.kind:
-        case "parquet" | "arrow" | "frame":
-            return first_columnar_values(head, columns, n_rows)
-        case "text":
-            values = first_csv_values(head.content, dialect, columns, n_rows)
-            is_kept = as_written or not dialect.may_have_decimal_commas
-            return values if is_kept else list(map(with_decimal_points, values))
-        case _:
-            objects = _first_objects(head, n_rows)
-            return [series_from_values(name, [value_at(row, name) for row in objects])[0] for name in columns]
+    if head.kind not in ("text", *COLUMNAR_KINDS):
+        objects = _first_objects(head, n_rows)
+        return [series_from_values(name, [value_at(row, name) for row in objects])[0] for name in columns]
+    own = head.names or header_of(head.content, dialect)
+    root_of = [name if name in own else path_root(name, own) or name for name in columns]
+    roots = [*dict.fromkeys(root_of)]
+    if head.kind == "text":
+        values = first_csv_values(head.content, dialect, roots, n_rows)
+        if dialect.may_have_decimal_commas and not as_written:
+            values = list(map(with_decimal_points, values))
+    else:
+        values = first_columnar_values(head, roots, n_rows)
+    by_root = dict(zip(roots, values, strict=True))
+    return [
+        by_root[root] if root == name else series_at(by_root[root], name[len(root) + 1 :])
+        for name, root in zip(columns, root_of, strict=True)
+    ]
+
+
+def _first_records(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:
+    """Return the first JSON objects; of a file of another kind, those in the cells of its first rows."""
+    if head.kind not in ("text", *COLUMNAR_KINDS):
+        return head.first_objects
+    cells = dict(zip(columns, map(pl.Series.to_list, first_values(head, dialect, columns)), strict=True))
+    parsed = {
+        name: [parse_text(value) if isinstance(value, str) else value for value in values]
+        for name, values in cells.items()
+    }
+    objects = {
+        name: values for name, values in parsed.items() if any(isinstance(one, dict) for one in values)
+    }
+    return [dict(zip(objects, row, strict=True)) for row in zip(*objects.values(), strict=True)]
 
 
 def _first_objects(head: Head, n_rows: int) -> Sequence[Mapping[str, object]]:
@@ -322,9 +351,11 @@ def open_and_read_table(
     Refused
         A mapped column does not exist, there are no rows, or the file cannot be split into records.
     """
-    lone = _lone_object(head, options)
+    lone = _around_rows(head, options)
     if lone is not None and STAR in options.rows and value_at(lone, options.rows, ABSENT) is ABSENT:
-        return _read_places(rows_at_star(lone, options.rows, head.file), head, options, progress, origin)
+        at_star = rows_at_star(lone, options.rows, head.file)
+        if "" not in at_star:
+            return _read_places(at_star, head, options, progress, origin)
     places = {} if lone is None or options.rows else row_places(lone)
     if len(places) > 1:
         candidates = candidate_places(lone)
@@ -404,10 +435,10 @@ def _part_of_progress(progress: ReadProgress, index: int, n_parts: int, name: st
 def _open_rows(
     head: Head,
     options: ReadOptions,
-    lone: Mapping[str, object] | None,
+    lone: Mapping[str, object] | list[object] | None,
     places: Mapping[str, tuple[Mapping[str, object], ...]],
 ) -> tuple[Head, tuple[str, ...]]:
-    """Return the head of the rows inside a file that holds one JSON object, and a note that says which.
+    """Return the head of the rows inside the JSON of a file, and a note that says where they are.
 
     `places` are those with rows, at most one unless the options name one.
     """
@@ -431,10 +462,31 @@ def _head_of_rows(head: Head, rows: tuple[Mapping[str, object], ...]) -> Head:
     return replace(head, kind="json list", first_objects=rows[:N_FIRST_OBJECTS], list_elements=rows)
 
 
-def _lone_object(head: Head, options: ReadOptions) -> Mapping[str, object] | None:
-    """Return the object that is all of a file, unless it is a row itself."""
-    lone = sole_object(head)
-    return None if lone is None or (not options.rows and _is_row(lone, options.columns)) else lone
+def _around_rows(head: Head, options: ReadOptions) -> Mapping[str, object] | list[object] | None:
+    """Return the object that is all of a file, or its records, if the rows are inside; else None."""
+    lone, first = sole_object(head), head.first_objects
+    if lone is not None:
+        return None if not options.rows and _is_row(lone, options.columns) else lone
+    if head.kind not in JSON_KINDS or not first:
+        return None
+    if options.rows:
+        path = options.rows.removeprefix(f"{STAR}.")
+        is_inside = any(key in first[0] for key in (path, *path_prefixes(path)))
+    else:
+        deciding = {"correct", *CONFIDENCE_SOURCES}
+        mapped = [column for column, name in options.columns.items() if role_of(name) in deciding]
+        is_row = any(value_at(first[0], column, ABSENT) is not ABSENT for column in mapped)
+        is_inside = not is_row and key_of_predictions(first) is not None
+    if not is_inside or head.kind == "json list":
+        return [*head.list_elements] if is_inside else None
+    return [_parsed_line(line, number, head.file) for number, line, _ in numbered_lines(head.content)]
+
+
+def _parsed_line(line: bytes, number: int, file: str) -> object:
+    try:
+        return parse_json(line.decode())
+    except (ValueError, RecursionError, RepeatedKeyError):
+        raise Refused(f"{file}: line {number:,} is no JSON. Correct it, or leave it out.") from None
 
 
 def _is_row(record: Mapping[str, object], mapping: Mapping[str, str]) -> bool:
@@ -605,9 +657,7 @@ def _names_and_fields(head: Head, options: ReadOptions) -> tuple[tuple[str, ...]
         counts = [sum(fits_pattern(name, options.wide) for name in header) for header in headers]
         return headers[counts.index(max(counts))], ()
     if head.names:
-        firsts = first_values(head, COMMAS, head.names)
-        nested = [values for values in firsts if isinstance(values.dtype, pl.Struct)]
-        return head.names, nested_paths(pl.DataFrame(nested).to_dicts())
+        return head.names, nested_paths(_first_records(head, COMMAS, head.names))
     names = dict.fromkeys(key for record in head.first_objects for key in record)
     return tuple(names), nested_paths(head.first_objects)
 
@@ -746,7 +796,7 @@ def _read_rows(
     }
     possible = _find_possible(head, dialect, roles, columns, joined, is_refused=refusal is not None)
     if not any(map(roles.is_used, columns)):
-        runs, refusal = (), no_known_column_message(columns, head.file)
+        runs, refusal = (), possible.too_many_systems or no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
     return Reading(
         file=origin.file,
@@ -973,6 +1023,7 @@ class _Possible:
     systems: tuple[Candidate, ...] = ()
     preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     letters_note: str | None = None
+    too_many_systems: str = ""
 
 
 def _find_possible(
@@ -999,8 +1050,16 @@ def _find_possible(
         return _Possible(candidates)
     golds = {*read_as, *(name for one in candidates for name in one.names.values())} & GOLD_COLUMNS
     systems = () if is_complete else _find_systems(head, dialect, columns, has_gold=bool(golds))
+    patterns = {pattern for one in systems for pattern in one.names}
+    candidates = tuple(
+        one for one in candidates if not any(fits_pattern(name, patterns) for name in one.names)
+    )
     unread = {column: raw for column, raw in written.items() if not roles.is_used(column)}
-    return _Possible(candidates, systems, _preview(written, columns), choice_letters_note(unread))
+    n_systems = max((sum(fits_pattern(name, [one]) for name in columns) for one in patterns), default=0)
+    too_many = (
+        too_many_systems_message(sorted(patterns), n_systems, head.file) if n_systems > MAX_SYSTEMS else ""
+    )
+    return _Possible(candidates, systems, _preview(written, columns), choice_letters_note(unread), too_many)
 
 
 def _find_candidates(
@@ -1011,7 +1070,8 @@ def _find_candidates(
     joined: Mapping[str, str],
 ) -> tuple[tuple[Candidate, ...], dict[str, pl.Series]]:
     """Find what columns may be read as, by their names and first values; return also these, as written."""
-    every = (*columns, *nested_paths(head.first_objects))
+    records = _first_records(head, dialect, columns)
+    every = (*columns, *nested_paths(records))
     paths = every
     if len(every) > MAX_COLUMNS_JUDGED:
         telling = [column for column in every if roles.is_used(column) or meanings(column)]
@@ -1020,7 +1080,7 @@ def _find_candidates(
     written = dict(zip(paths, firsts, strict=True))
     left_out = {column for column, name in roles.mapping.items() if not name}
     ordered = sorted(every)
-    left_out |= {column for column in columns if _holds_fields(head.first_objects, column, ordered)}
+    left_out |= {column for column in columns if _holds_fields(records, column, ordered)}
     values = {column: raw for column, raw in written.items() if column not in left_out}
     if dialect.may_have_decimal_commas:
         values = {column: with_decimal_points(raw) for column, raw in values.items()}
@@ -1029,10 +1089,13 @@ def _find_candidates(
     for column, name in read_as.items():
         if name == "correct" and column in roles.mapping.keys() & values.keys():  # perhaps turned round
             values[column] = roles.meaning(column, name).judge(values[column]).values
-    found = list(find_candidates(values, {**read_as, **joined}, with_commas))
     free = [path for path in paths if path not in read_as and path not in left_out]
     lists = _lists_inside(head, dialect, free)
-    found += find_scored_choices(lists)
+    scored = list(find_scored_choices(lists))
+    listed = [lists[column] for one in scored for column, name in one.names.items() if name == "choices"]
+    labels = {str(label).lower() for raw in listed for label in raw.explode().drop_nulls()}
+    single = {column: raw for column, raw in values.items() if not any(column in one.names for one in scored)}
+    found = [*find_candidates(single, {**read_as, **joined}, with_commas, labels), *scored]
     said = {name for one in found if one.clarity == "said" for name in one.names.values()}
     is_judged = {*read_as.values(), *said} & {*GOLD_COLUMNS, "sample_correct"}
     if not is_judged and (sampled := find_sampled_answers(lists)):
@@ -1085,7 +1148,7 @@ def _find_systems(
     head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
 ) -> tuple[Candidate, ...]:
     """Find patterns for the columns of systems side by side, by their names and first values."""
-    paths = (*columns, *nested_paths(head.first_objects))
+    paths = (*columns, *nested_paths(_first_records(head, dialect, columns)))
     firsts: dict[str, pl.Series] = {}
 
     def values_of(column: str) -> pl.Series:
@@ -1137,7 +1200,8 @@ def _judge_rows(
     unique: tuple[str, ...] = ()
     for fault in repeated_id_faults(frame, collected.is_bad, collected.source_columns.get("id", "id")):
         collected.mark_bad(collected.source_columns["id"], fault)
-        unique = unique or unique_within(frame["id"], group_columns)
+        named = [frame["judge"].alias(collected.source_columns["judge"])] if "judge" in frame.columns else []
+        unique = unique or unique_within(frame["id"], pl.DataFrame([*group_columns, *named]))
     one_based = golds.one_based_column
     counted = None if one_based is None else (one_based, collected.source_columns[one_based])
     refusal = _refusal_message(collected, roles, counted, frame)

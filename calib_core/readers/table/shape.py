@@ -6,20 +6,24 @@ lists, counted from 0. A key that itself contains dots comes before a path of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
+from types import MappingProxyType
 from typing import Final, cast
 
 import polars as pl
 
 from calib_core.advice import Advice, bracketed_option
 from calib_core.errors import Refused, shorten
-from calib_core.readers.table.columns import CONFIDENCE_SOURCES, role_of
+from calib_core.readers.table.columns import CHOICE_SCORES, CONFIDENCE_SOURCES, role_of
 from calib_core.readers.table.json_reader import ABSENT, is_position, path_prefixes, value_at
-from calib_core.readers.table.names import meanings
+from calib_core.readers.table.names import meanings, spelling_rank
+from calib_core.readers.table.plans import is_judged
 from calib_core.readers.table.raw import ColumnFilter, RawTable, Slice, series_from_values
+from calib_core.runs import RUN_COLUMNS
 
 MAX_SYSTEMS: Final = 200
 """Limit on the systems that stand side by side in a row; each is read by itself."""
@@ -29,6 +33,15 @@ MAX_CANDIDATES_SHOWN: Final = 5
 
 STAR: Final = "*"
 """Stands for one step of the path to rows, or for the system in a pattern of columns."""
+
+_WILDCARD: Final = re.compile(r"\*|\{(?:id|subject|" + "|".join(RUN_COLUMNS) + r")\}")
+"""A step of the path to rows that stands for every key: a star, or a column whose values the keys are."""
+
+_STARS: Final = {1: ((STAR,),), 2: ((STAR, "{dataset}"), ("{dataset}", STAR))}
+"""How many steps places differ in → what these may be."""
+
+_N_LOOKED_AT: Final = 20
+"""Records by which it is decided whether the rows are inside them."""
 
 _MAX_SEARCH_DEPTH: Final = 6
 """Levels of an object that are searched for rows."""
@@ -175,10 +188,10 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
         Nothing lies there, or what does is not a table.
     """
     found = value_at(value, path, ABSENT) if path else value
-    if found is ABSENT:
+    rows = as_rows(found) or tuple(row for _, part in _tables(value, path) for row in part)
+    if not rows and found is ABSENT:
         raise _nothing_there(value, path, file)
-    rows = as_rows(found)
-    if rows is None:
+    if not rows:
         raise Refused(
             f"{file}: {path!r} does not hold a list of rows. Expected: a list of objects, an object of "
             "objects by id, or an object with columns and data."
@@ -186,24 +199,29 @@ def rows_at(value: object, path: str, file: str) -> tuple[JsonObject, ...]:
     return rows
 
 
+def has_wildcard(path: str) -> bool:
+    """Return whether a path to rows stands for several places."""
+    return any(map(_WILDCARD.fullmatch, path.split(".")))
+
+
 def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObject, ...]]:
     """Map each text at the star of a path to the rows there; keys without rows are passed over.
+
+    The keys at a step such as `{dataset}` are the values of this column.
 
     Raises
     ------
     Refused
         The star is no step of its own, or no rows are found, or in more than `MAX_SYSTEMS` places.
     """
-    before, _, after = path.partition(STAR)
-    if STAR in after or not (f".{before}".endswith(".") and f"{after}.".startswith(".")):
+    if path.split(".").count(STAR) != path.count(STAR) or path.count(STAR) > 1:
         raise Refused(
             f"{file}: the path {shorten(path)!r}{bracketed_option('rows')} needs one star in place of a "
             "whole step, as in results.*"
         )
-    holder = value_at(value, before[:-1]) if before else value
-    parts = cast("JsonObject", holder).items() if isinstance(holder, dict) else ()
-    tables = {key: as_rows(value_at(part, after[1:]) if after else part) for key, part in parts}
-    found = {key: rows for key, rows in tables.items() if rows is not None}
+    found: dict[str, tuple[JsonObject, ...]] = {}
+    for text, rows in _tables(value, path):
+        found[text] = (*found.get(text, ()), *rows)
     if not found:
         raise _nothing_there(value, path, file)
     if len(found) > MAX_SYSTEMS:
@@ -212,6 +230,41 @@ def rows_at_star(value: object, path: str, file: str) -> dict[str, tuple[JsonObj
             f"and at most {MAX_SYSTEMS} are read."
         )
     return found
+
+
+def _tables(
+    value: object, path: str, known: JsonObject = MappingProxyType({})
+) -> Iterator[tuple[str, tuple[JsonObject, ...]]]:
+    """Yield the text at the star of a path and the rows there, in every element of the lists on its way.
+
+    What the objects on the way say of their rows, each of these has.
+    """
+    if not path:
+        around = {name: part for name, part in known.items() if name != STAR}
+        rows = as_rows(value)
+        if rows is not None:
+            yield str(known.get(STAR, "")), tuple({**around, **row} for row in rows) if around else rows
+    elif isinstance(value, list):
+        for element in cast("list[object]", value):
+            yield from _tables(element, path.removeprefix(f"{STAR}."), known)
+    elif isinstance(value, dict):
+        record = cast("JsonObject", value)
+        around = {key: part for key, part in record.items() if isinstance(part, _types_around_rows(key))}
+        step, _, rest = path.partition(".")
+        if _WILDCARD.fullmatch(step):
+            for key, part in record.items():
+                yield from _tables(part, rest, {**known, **around, step.strip("{}"): key})
+        elif (key := next(filter(record.__contains__, (path, *path_prefixes(path))), None)) is not None:
+            yield from _tables(record[key], path[len(key) + 1 :], {**known, **around})
+
+
+@cache
+def _types_around_rows(key: str) -> tuple[type, ...]:
+    """Return the types of which a value beside rows says what they are; () where it is what they come to."""
+    roles = {role_of(name) for name, _ in meanings(key)}
+    if roles & {"correct", *CONFIDENCE_SOURCES}:
+        return ()
+    return (str, int, float) if roles & {"id", "gold", "subject", *RUN_COLUMNS} else (str,)
 
 
 def _nothing_there(value: object, path: str, file: str) -> Refused:
@@ -243,17 +296,22 @@ def candidate_places(value: object) -> dict[str, tuple[JsonObject, ...]]:
     found = _find_rows(value, ())
     places = {".".join(steps): rows for steps, rows in found.items()}
     fields = {frozenset(key for row in rows for key in row) for rows in found.values()}
+    rows = tuple(row for part in found.values() for row in part)
     if len(found) > 1 and len(fields) == 1 and len(set(map(len, found))) == 1:
-        steps = [names[0] if len(set(names)) == 1 else STAR for names in zip(*found, strict=True)]
-        if steps.count(STAR) == 1:
-            places = {".".join(steps): tuple(row for rows in found.values() for row in rows), **places}
+        differ = [len(set(names)) > 1 for names in zip(*found, strict=True)]
+        are_ids = sum(differ) == 1 and len(found) ** 2 > len(rows)  # more places than rows in each
+        for stars in reversed([("{id}",)] if are_ids else _STARS.get(sum(differ), ())):
+            star, step = iter(stars), next(iter(found))
+            path = ".".join(next(star) if at else name for at, name in zip(differ, step, strict=True))
+            places = {path: rows, **places}
     return dict(islice(places.items(), MAX_CANDIDATES_SHOWN))
 
 
 def _find_rows(value: object, steps: tuple[str, ...]) -> dict[tuple[str, ...], tuple[JsonObject, ...]]:
     rows = as_rows(value)
     if rows is not None:
-        return {steps: rows}
+        key = key_of_predictions(rows) if isinstance(value, list) else None
+        return {steps: rows} if key is None else {(*steps, key): rows_at([*rows], key, "")}
     found: dict[tuple[str, ...], tuple[JsonObject, ...]] = {}
     if isinstance(value, dict) and len(steps) < _MAX_SEARCH_DEPTH:
         for key, part in cast("JsonObject", value).items():
@@ -296,14 +354,56 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     return _rows_of_objects(cast("dict[str, JsonObject]", record)) if are_objects else None
 
 
-def _holds_predictions(record: JsonObject) -> bool:
-    """Return whether an object is a list of judged predictions, and beside it numbers at most: no row."""
-    lists = [cast("list[object]", part) for part in record.values() if isinstance(part, list)]
-    others = [part for part in record.values() if not isinstance(part, list | int | float)]
-    if len(lists) != 1 or others or not _are_objects(lists[0]):
+def key_of_predictions(records: Sequence[JsonObject]) -> str | None:
+    """Return the key below which each of the first records has judged predictions, and no others; or None."""
+    first = records[:_N_LOOKED_AT]
+    keys = [key for key in first[0] if all(_holds_predictions(record, key) for record in first)]
+    return keys[0] if len(keys) == 1 else None
+
+
+def _holds_predictions(value: object, key: str | None = None) -> bool:
+    """Return whether an object is no row but has tables of judged predictions, at a key or any others."""
+    if not isinstance(value, dict):
         return False
-    said = {role_of(name) for key in cast("JsonObject", lists[0][0]) for name, _ in meanings(key)}
-    return bool(said & {"gold", "correct"}) and bool(said & CONFIDENCE_SOURCES)
+    record = cast("JsonObject", value)
+    parts = record if key is None else {key: record.get(key)}
+    tables = {
+        name: rows
+        for name, part in parts.items()
+        if _may_hold_rows(name) and (rows := as_rows(part)) is not None
+    }
+    rest = {name: part for name, part in record.items() if name not in tables}
+    are_results = all(isinstance(part, int | float) for part in rest.values())
+    if not tables or (_are_judged(rest) and not are_results):
+        return False
+    return all(_are_judged(rows[0], rest) for rows in tables.values())
+
+
+@cache
+def _may_hold_rows(name: str) -> bool:
+    return all(spelling_rank(name, listed) is None for listed in ("choices", *CHOICE_SCORES))
+
+
+def _are_judged(row: JsonObject, around: JsonObject | None = None) -> bool:
+    """Return whether a row has a confidence and what judges it, of which an answer may be around it.
+
+    That is so where the rows name their models; else they may be the choices of a question.
+    """
+    said = _roles(frozenset(row))
+    if "model" in said and around:
+        said = _roles(frozenset({*row, *(key for key in around if _types_around_rows(key))}))
+    return bool(said & CONFIDENCE_SOURCES) and is_judged(said)
+
+
+@cache
+def _roles(keys: frozenset[str]) -> set[str]:
+    """Return what keys say together; one that says both answers is the one that the others do not."""
+    said = [{role_of(name) for name, clarity in meanings(key) if clarity == "said"} for key in keys]
+    roles = {name for names in said if not names >= {"gold", "prediction"} for name in names}
+    for names in said:
+        if names >= {"gold", "prediction"}:
+            roles.add("prediction" if "gold" in roles else "gold")
+    return roles
 
 
 def _are_objects(values: Sequence[object]) -> bool:
@@ -313,7 +413,11 @@ def _are_objects(values: Sequence[object]) -> bool:
 def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...] | None:
     """Return the rows of objects: one row per id, or one column per object with its values by row number."""
     parts = [*objects.values()]
-    if not _share_keys(parts) or all(map(_holds_predictions, parts)):
+    first = parts[:_N_LOOKED_AT]
+    inside = [part for each in first for part in islice(each.values(), _N_LOOKED_AT)]
+    if not _share_keys(parts) or all(map(_holds_predictions, first)) or all(map(_holds_predictions, inside)):
+        return None
+    if all((rows := as_rows(part)) and len(rows) > len(parts) and _are_judged(rows[0]) for part in first):
         return None
     numbers = next(iter(objects.values())).keys()
     if all(map(is_position, numbers)) and all(part.keys() == numbers for part in objects.values()):
@@ -413,10 +517,7 @@ def match_wide(wide: Mapping[str, str], columns: Sequence[str], file: str) -> Wi
             f"{bracketed_option('wide')}. The columns are {shown}{', …' if len(columns) > 20 else ''}."
         )
     if len(complete) > MAX_SYSTEMS:
-        raise Refused(
-            f"{file}: the patterns {', '.join(map(repr, wide))}{bracketed_option('wide')} match "
-            f"{len(complete):,} systems, and at most {MAX_SYSTEMS} are read. Write patterns that match fewer."
-        )
+        raise Refused(too_many_systems_message([*wide], len(complete), file))
     return WideColumns(
         {system: {parts[pattern]: wide[pattern] for pattern in wide} for system, parts in complete.items()},
         {
@@ -424,6 +525,14 @@ def match_wide(wide: Mapping[str, str], columns: Sequence[str], file: str) -> Wi
             for system, parts in found.items()
             if len(parts) < len(wide)
         },
+    )
+
+
+def too_many_systems_message(patterns: Sequence[str], n_systems: int, file: str) -> str:
+    """Say that patterns match more systems than are read."""
+    return (
+        f"{file}: the patterns {', '.join(map(repr, patterns))}{bracketed_option('wide')} match "
+        f"{n_systems:,} systems, and at most {MAX_SYSTEMS} are read. Write patterns that match fewer."
     )
 
 

@@ -137,6 +137,16 @@ def test_an_example_needs_no_answers() -> None:
     assert found(rows)["accuracy_near_zero"].example == "row 1 (id 'q0'): confidence 0.25, counts as wrong"
 
 
+@pytest.mark.parametrize(
+    ("gold", "answer", "expected"),
+    [("0", "A", True), ("3.0", "d", True), ("12", "A", False), ("0", "AB", False), ("x", "A", False)],
+)
+def test_numbers_beside_letters_may_be_positions(gold: str, answer: str, *, expected: bool) -> None:
+    rows = [{"id": f"q{at}", "confidence": 0.5, "gold": gold, "prediction": answer} for at in range(30)]
+    message = found(rows)["accuracy_near_zero"].message
+    assert ("COLUMN" in message and "gold_index:from1" in message) == expected
+
+
 def test_two_choices_can_only_be_swapped() -> None:
     rows: list[Row] = [
         {"choice_probs": [0.8, 0.2] if number % 2 else [0.2, 0.8], "gold_index": number % 2}

@@ -407,6 +407,35 @@ def test_each_proposal_of_rows_comes_to_what_it_says(
         assert one.figures.accuracy == sum(row["hit"] == 1 for row in rows) / len(rows)
 
 
+@pytest.mark.parametrize("n_systems", [200, 201])
+def test_more_systems_than_are_read_are_told_and_never_mixed(n_systems: int, read_text: ReadText) -> None:
+    header = [f"{name}_s{number}" for name in ("confidence", "correct") for number in range(n_systems)]
+    rows = [[0.5 + row / 100] * n_systems + [row % 2] * n_systems for row in range(4)]
+    text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
+    report = report_on(text, read_text)
+    if n_systems == 200:
+        assert report.proposal is not None
+        assert dict(report.proposal.wide) == {"confidence_*": "confidence", "correct_*": "correct"}
+        return
+    assert (report.proposal, report.columns_not_used) == (None, ())
+    assert report.message == (
+        "quiz.csv: the patterns 'confidence_*', 'correct_*' (--wide) match 201 systems, and at most 200 are "
+        "read. Write patterns that match fewer."
+    )
+
+
+def test_beside_right_answers_of_another_table_an_answer_is_the_models(
+    read_text: ReadText, tmp_path: Path
+) -> None:
+    table = tmp_path / "gold.csv"
+    table.write_text("id,gold\n" + "".join(f"q{at},{LETTERS[at % 4]}\n" for at in range(40)))
+    rows = "".join(f"q{at},{LETTERS[(at + (at % 5 == 0)) % 4]},0.{at + 50}\n" for at in range(40))
+    reading = read_text(f"id,answer,confidence\n{rows}", gold=table)
+    assert [dict(one.names) for one in reading.candidates if "answer" in one.names] == [
+        {"answer": "prediction"}
+    ]
+
+
 # --- Sampled answers and their outcomes, by values ----------------------------------------------------------
 
 

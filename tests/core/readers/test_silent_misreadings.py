@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 import pytest
 
 from calib_core import readers
@@ -127,6 +129,12 @@ IN_ORDER, IN_OTHER_ORDER = (
 MASSES: Final = {
     column: [value / 64 for value in values] for column, values in distribution(LETTERS, "p_").items()
 }
+PARTS: Final = {
+    (model, task): rows_of(confidence=CONFIDENCE[at : at + 10], correct=RIGHT[at : at + 10])
+    for at, (model, task) in zip((0, 10, 20, 30), product(("oak", "elm"), ("dev", "test")), strict=True)
+}
+OF_PARTS: Final = tuple(outcome(CONFIDENCE[at : at + 10], RIGHT[at : at + 10]) for at in (0, 10, 20, 30))
+OF_PARTS_BY_TASK: Final = tuple(OF_PARTS[at] for at in (0, 2, 1, 3))
 VERDICTS: Final = [
     "abstain" if at % 4 == 3 else "correct" if right else "incorrect" for at, right in enumerate(RIGHT)
 ]
@@ -447,6 +455,213 @@ FILES: Final = {
             ),
         ),
         "from 6 to 10, but nothing says on which scale. Use this reading only if you know that it is meant.",
+    ),
+    # --- rows inside others
+    "models of tasks": File(
+        json.dumps(
+            {model: {task: PARTS[model, task] for task in ("dev", "test")} for model in ("oak", "elm")}
+        ),
+        (Way({}, OF_PARTS, rows="*.{dataset}"), Way({}, OF_PARTS_BY_TASK, rows="{dataset}.*")),
+        "2 readings are equally likely: choose one.",
+    ),
+    "models of tasks with summaries": File(
+        json.dumps(
+            {
+                model: {task: {"acc": 0.9, "rows": PARTS[model, task]} for task in ("dev", "test")}
+                for model in ("oak", "elm")
+            }
+        ),
+        (Way({}, OF_PARTS, rows="*.{dataset}.rows"), Way({}, OF_PARTS_BY_TASK, rows="{dataset}.*.rows")),
+        "2 readings are equally likely: choose one.",
+    ),
+    "runs in a list": File(
+        json.dumps(
+            {
+                "version": 1,
+                "runs": [
+                    {"llm": model, "accuracy": 0.9, "results": PARTS[model, "dev"]}
+                    for model in ("oak", "elm")
+                ],
+            }
+        ).replace('"correct"', '"is_correct"'),
+        (Way({"is_correct": "correct", "llm": "model"}, OF_PARTS[::2]),),
+    ),
+    "a summary beside the rows of each model": File(
+        json.dumps(
+            {
+                model: {"accuracy": 0.9, "note": "x", "samples": PARTS[model, "dev"]}
+                for model in ("oak", "elm")
+            }
+        ),
+        (Way({}, OF_PARTS[::2], rows="*.samples"),),
+    ),
+    "columns of each model": File(
+        json.dumps(
+            {
+                model: {
+                    name: [row[name] for row in PARTS[model, "dev"]] for name in ("confidence", "correct")
+                }
+                for model in ("oak", "elm")
+            }
+        ),
+        (Way({}, OF_PARTS[::2], rows="*"),),
+    ),
+    "a list of rows for each model": File(
+        json.dumps([PARTS[model, "dev"] for model in ("oak", "elm")]),
+        (Way({}, OF_PARTS[::2], rows="*"),),
+    ),
+    "answers of several models inside each question": File(
+        "\n".join(
+            json.dumps(
+                {
+                    "qid": at,
+                    "target": gold,
+                    "responses": [
+                        {"llm": "oak", "reply": mine, "confidence": value},
+                        {"llm": "elm", "reply": gold, "confidence": value},
+                    ],
+                }
+            )
+            for at, (gold, mine, value) in enumerate(zip(FOUR_GOLD, FOUR, CONFIDENCE, strict=True))
+        ).replace('"reply"', '"model_answer"'),
+        (
+            Way(
+                {"qid": "id", "target": "gold", "model_answer": "prediction", "llm": "model"},
+                (SUMS, outcome(CONFIDENCE, [True] * N)),
+            ),
+        ),
+    ),
+    # --- classes, letters and positions
+    "classes by number": File(
+        csv_text(target=[f"{value}.0" for value in BITS_GOLD], **distribution("01", "class_")),
+        (Way({"class_0": "choice_probs", "class_1": "choice_probs", "target": "gold"}),),
+    ),
+    "logits by name": File(
+        csv_text(
+            truth=TWO_GOLD,
+            **{
+                name: [9 + math.log(value) for value in values]
+                for name, values in distribution(("neg", "pos"), "logit_").items()
+            },
+        ),
+        (Way({"logit_neg": "choice_logits", "logit_pos": "choice_logits", "truth": "gold"}),),
+    ),
+    "classes by name, and a column of them": File(
+        csv_text(animal=TWO_GOLD, **distribution(("neg", "pos"), "prob_")),
+        (Way({"prob_neg": "choice_probs", "prob_pos": "choice_probs", "animal": "gold"}),),
+        "its name does not say whose they are. Is this what is meant?",
+    ),
+    "classes in lists, and a column of them": File(
+        json.dumps(
+            [
+                {
+                    "labels": ["neg", "pos"] if value < 0.5 else ["pos", "neg"],
+                    "scores": [max(value, 1 - value), min(value, 1 - value)],
+                    "topic": gold,
+                }
+                for value, gold in zip(POSITIVE, TWO_GOLD, strict=True)
+            ]
+        ),
+        (Way({"labels": "choices", "scores": "choice_probs", "topic": "gold"}),),
+        "its name does not say whose they are. Is this what is meant?",
+    ),
+    "labels of people": File(
+        csv_text(predicted=TWO, expert=TWO_GOLD, prob=CONFIDENCE),
+        (Way({"predicted": "prediction", "expert": "gold", "prob": "confidence"}),),
+        "its name does not say whose they are. Is this what is meant?",
+    ),
+    "positions from 0 beside letters": File(
+        csv_text(cop=IN_ORDER, prediction=FOUR, confidence=CONFIDENCE),
+        (Way({"cop": "gold_index"}),),
+    ),
+    "positions from 1 beside letters": File(
+        csv_text(cop=[at + 1 for at in IN_ORDER], prediction=FOUR, confidence=CONFIDENCE),
+        (Way({"cop": "gold_index:from1"}),),
+    ),
+    "positions that may count from 0 or from 1": File(
+        csv_text(
+            cop=[at % 2 + 1 for at in range(N)],
+            prediction=["D" if at == 1 else "ABBA"[at % 4] for at in range(N)],
+            confidence=CONFIDENCE,
+        ),
+        (
+            Way({"cop": "gold_index"}, (outcome(CONFIDENCE, [at % 4 == 2 for at in range(N)]),)),
+            Way(
+                {"cop": "gold_index:from1"},
+                (outcome(CONFIDENCE, [at % 4 < 2 and at != 1 for at in range(N)]),),
+            ),
+        ),
+        "numbers from 1 to 2 beside answers that are letters",
+    ),
+    "a key of letters": File(
+        csv_text(key=FOUR_GOLD, model_choice=FOUR, prob=CONFIDENCE),
+        (Way({"key": "gold", "model_choice": "prediction", "prob": "confidence"}),),
+    ),
+    # --- confidences and outcomes as they are written
+    "a confidence out of ten": File(
+        csv_text(sureness=[f"{round(10 * value)}/10" for value in CONFIDENCE], is_correct=RIGHT),
+        (
+            Way(
+                {"sureness": "confidence/10", "is_correct": "correct"},
+                (outcome([round(10 * value) / 10 for value in CONFIDENCE], RIGHT),),
+            ),
+        ),
+    ),
+    "objects in cells": File(
+        pl.DataFrame(
+            {
+                "gt": FOUR_GOLD,
+                "said": [
+                    json.dumps({"answer": mine, "confidence": value})
+                    for mine, value in zip(FOUR, CONFIDENCE, strict=True)
+                ],
+            }
+        ).write_csv(),
+        (Way({"gt": "gold", "said.answer": "prediction", "said.confidence": "confidence"}),),
+    ),
+    "a rating of good and bad": File(
+        csv_text(rating=["Good" if right else "Bad" for right in RIGHT], confidence=CONFIDENCE),
+        (
+            Way({"rating": "correct:Good"}),
+            Way({"rating": "correct:Bad"}, (outcome(CONFIDENCE, opposite(RIGHT)),)),
+        ),
+        "its name does not say which of its values means right, Bad or Good",
+    ),
+    "a probability that is stored as its negative logarithm": File(
+        csv_text(MaximumSequenceProbability=[-4 * math.log(value) for value in CONFIDENCE], correct=RIGHT),
+        (
+            Way(
+                {"MaximumSequenceProbability": "confidence:nll"},
+                (outcome([value**4 for value in CONFIDENCE], RIGHT),),
+            ),
+        ),
+        "perhaps its negative logarithm. Is this what is meant?",
+    ),
+    "a score of uqlm": File(
+        csv_text(cosine_sim=inverted(CONFIDENCE), noncontradiction=CONFIDENCE, response_correct=RIGHT),
+        (Way({"noncontradiction": "confidence", "response_correct": "correct"}),),
+        told=("cosine_sim",),
+    ),
+    # --- judges
+    "names of judges": File(
+        csv_text(
+            item=[at % (N // 2) for at in range(N)],
+            judge=["oak" if at < N // 2 else "elm" for at in range(N)],
+            agrees=list(map(int, RIGHT)),
+            confidence=CONFIDENCE,
+        )
+        .replace("item", "item_id")
+        .replace("agrees", "is_correct"),
+        (
+            Way(
+                {"item_id": "id", "judge": "model", "is_correct": "correct"},
+                tuple(outcome(CONFIDENCE[part], RIGHT[part]) for part in (slice(N // 2), slice(N // 2, N))),
+            ),
+        ),
+    ),
+    "whether answers were judged, or cached": File(
+        csv_text(question=QUESTIONS, judged=yes_no(RIGHT), cached=yes_no(OTHER)),
+        told=("judged", "cached"),
     ),
 }
 

@@ -314,7 +314,7 @@ def test_a_star_is_not_proposed_for_places_that_are_not_alike(read_text: ReadTex
     for value in (
         {"dev": ROWS, "test": [{"other": 1}]},
         {"a": ROWS, "b": {"rows": ROWS}},
-        {"a": {"x": ROWS, "y": ROWS}, "b": {"x": ROWS, "y": ROWS}},
+        {"a": {"x": {"1": ROWS}, "y": {"2": ROWS}}, "b": {"x": {"3": ROWS}, "y": {"4": ROWS}}},
     ):
         assert not any("*" in place for place in read_text(json.dumps(value)).proposed_rows)
 
@@ -391,6 +391,82 @@ def test_more_places_than_can_be_read_are_refused(read_text: ReadText) -> None:
 
 def test_a_key_that_is_a_star_comes_first(read_text: ReadText) -> None:
     assert pairs(read_text(json.dumps({"*": ROWS, "b": ROWS[:1]}), rows="*")) == FLAT
+
+
+RUN_OF: list[dict[str, Any]] = [{"model": name, "accuracy": 0.5, "out": rows} for name, rows in TWO.items()]
+
+
+@pytest.mark.parametrize("path", ["", "out", "*.out"])
+def test_rows_inside_records_have_what_these_say_of_them(read_text: ReadText, path: str) -> None:
+    for content in (json.dumps(RUN_OF), as_json_lines(RUN_OF), json.dumps({"runs": RUN_OF})):
+        rows = path and (f"runs.{path}" if content.startswith('{"runs"') else path)
+        reading = read_text(content, rows=rows)
+        assert pairs(reading) == RUNS
+        assert reading.columns == ("model", "confidence", "correct")
+
+
+def test_what_records_come_to_together_is_said_of_no_row(read_text: ReadText) -> None:
+    answers = [{"model": model, "answer": "x", "confidence": 0.5} for model in "ab"]
+    around = {
+        "question": "Which?",
+        "gold": "x",
+        "id": 7,
+        "confidence": 0.9,
+        "correct": 1,
+        "n": 2,
+        "prompt": "p",
+    }
+    reading = read_text(as_json_lines([{**around, "said": answers}] * 2), rows="said")
+    assert reading.columns == ("question", "gold", "id", "prompt", "model", "answer", "confidence")
+
+
+def test_keys_may_be_data_sets_or_ids(read_text: ReadText) -> None:
+    by_task = {model: {"dev": ROWS, "test": ROWS[1:]} for model in "ab"}
+    for path, of_model in (
+        ("*.{dataset}", "ab"),
+        ("{model}.{dataset}", "ab"),
+        ("{dataset}.*", ("dev", "test")),
+    ):
+        runs = answer_runs(read_text(json.dumps(by_task), rows=path))
+        assert {run.info.model for run in runs} == {*of_model}
+        assert {run.info.dataset for run in runs} == {"dev", "test", "a", "b"} - {*of_model}
+        assert sorted(run.rows.height for run in runs) == [3, 3, 4, 4]
+    answers = [{"model": model, "correct": model == "a", "confidence": 0.75} for model in "ab"]
+    by_question = {f"q{number}": {"note": "n", "all": answers} for number in range(4)}
+    unread = read_text(json.dumps(by_question))
+    assert unread.proposed_rows[0] == "{id}.all"
+    reading = read_text(json.dumps(by_question), rows="{id}.all")
+    assert pairs(reading) == {"a": [(0.75, True)] * 4, "b": [(0.75, False)] * 4}
+    assert ids(reading) == [["q0", "q1", "q2", "q3"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("field", "inside"),
+    [
+        ("choices", [{"text": "x", "prob": 0.5, "correct": True}]),
+        ("scores", [{"label": "x", "prob": 0.5}]),
+        ("messages", [{"role": "user", "content": "x"}]),
+        ("steps", [{"step": 1, "correct": True}]),
+    ],
+)
+def test_a_list_that_is_no_table_of_predictions_is_a_field(
+    read_text: ReadText, field: str, inside: list[dict[str, object]]
+) -> None:
+    assert field in read_text(json.dumps([{"gold": "x", field: inside}] * 3)).columns
+
+
+def test_a_row_may_have_predictions_inside(read_text: ReadText) -> None:
+    rows = [{**row, "kind": "k", "before": [{"confidence": 0.1, "correct": False}]} for row in ROWS]
+    assert pairs(read_text(json.dumps(rows))) == FLAT
+    records = [{"sure": row["confidence"], "right": row["correct"], "before": ROWS} for row in ROWS]
+    mapped = read_text(json.dumps(records), columns={"sure": "confidence", "right": "correct"})
+    assert pairs(mapped) == FLAT
+
+
+def test_a_broken_line_between_records_is_told(read_text: ReadText) -> None:
+    lines = as_json_lines(RUN_OF).replace('"accuracy"', "accuracy", 1).splitlines()
+    with pytest.raises(Refused, match="line 2 is no JSON"):
+        read_text("\n".join([json.dumps(RUN_OF[0]), lines[0]]))
 
 
 def test_a_list_needs_no_place_of_its_rows(read_text: ReadText) -> None:
