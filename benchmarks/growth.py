@@ -218,10 +218,8 @@ def kinds(folder: Path) -> tuple[Growth, ...]:
         Growth("try every method on tables of 1,000 answers, and judge", "files", (8, 16, 32, 64), surveyed),
         Growth("read systems side by side", "systems", (25, 50, 100, 200), read_systems(folder)),
         Growth("table of methods, of runs of 1,000 answers", "runs", (50, 100, 200, 400), tabulated),
-        Growth(
-            "points by ECE, before their intervals", "runs", (125, 250, 500, 1_000), placed(estimate_value)
-        ),
-        Growth("points by ECE with their intervals", "runs", (25, 50, 100, 200), placed(estimate_metric)),
+        Growth("points by ECE, before their intervals", "runs", (10, 20, 40, 80), placed(estimate_value)),
+        Growth("points by ECE with their intervals", "runs", (10, 20, 40, 80), placed(estimate_metric)),
         Growth("ECE with null, and the verdict", "rows", (16_000, 64_000, 256_000, 1_024_000), scored),
         Growth("every metric with its interval", "rows", rows, scored_by_all),
         Growth("sweep of the default metrics over 7 M", "rows", rows, swept),
