@@ -21,9 +21,16 @@ import polars as pl
 from benchmark_page import date_line, table, write_page
 
 import calib_core
-from calib_core.readers import read_in_this_process
-from calib_core.runs import Run
+from calib_core.figures.comparison import comparison_figure
+from calib_core.figures.palette import LIGHT
+from calib_core.readers import ReadOptions, read_in_this_process, read_values
+from calib_core.results.comparison import MetricEstimator, estimate_metric, estimate_value, place_runs
+from calib_core.results.evidence import AnswerEvidence, gather_evidence
+from calib_core.results.files import survey_file
+from calib_core.results.methods_table import compare_methods
+from calib_core.runs import AnswerRun, Run
 from calib_core.tokens.dense import DenseReducer
+from calib_core.views.methods import methods_view
 
 SEED: Final = 20261130
 REPEATS: Final = 3
@@ -100,6 +107,52 @@ def read_tables(folder: Path) -> Prepare:
     return prepare
 
 
+def surveyed(files: int) -> Work:
+    """What every method makes of small tables that were read, with the verdict on each."""
+    made = [read_values(answers(1_000), file=f"model-{number}") for number in range(files)]
+    return lambda: [survey_file(reading) for reading in made]
+
+
+def read_systems(folder: Path) -> Prepare:
+    """Reading a table of systems side by side, of ten columns each, of which two are read."""
+
+    def prepare(systems: int) -> Work:
+        path = folder / f"systems-{systems}.csv"
+        made = {
+            f"s{at}-{name}": _random.random(60).round(3) for at in range(systems) for name in "abcdefghij"
+        }
+        outcomes = {f"s{at}-b": _random.integers(0, 2, 60) for at in range(systems)}
+        pl.DataFrame(made | outcomes).write_csv(path)
+        options = ReadOptions(wide={"*-a": "confidence", "*-b": "correct"})
+        return lambda: read_in_this_process(path, file=path.name, options=options)
+
+    return prepare
+
+
+def evidences(runs: int) -> dict[str, AnswerEvidence]:
+    """Runs of 1,000 answers, a model each."""
+    loaded = [calib_core.load(answers(1_000), name=f"model-{number}")[0] for number in range(runs)]
+    return {run.label: gather_evidence(run, "given") for run in loaded if isinstance(run, AnswerRun)}
+
+
+def tabulated(runs: int) -> Work:
+    """The table of the page Methods."""
+    made = evidences(runs)
+    return lambda: methods_view(compare_methods({name: [one] for name, one in made.items()}))
+
+
+def placed(estimator: MetricEstimator) -> Prepare:
+    """The points of the page Comparison, with the ECE on an axis."""
+
+    def prepare(runs: int) -> Work:
+        made = evidences(runs)
+        return lambda: comparison_figure(
+            place_runs(made, "accuracy", "ece", estimator=estimator).picture, LIGHT
+        )
+
+    return prepare
+
+
 def scored(rows: int) -> Work:
     """ECE with its interval and null, and the verdict."""
     run = answer_run(rows)
@@ -162,6 +215,11 @@ def kinds(folder: Path) -> tuple[Growth, ...]:
             read_table(folder),
         ),
         Growth("read tables of 200 answers", "files", (8, 16, 32, 64, 128), read_tables(folder)),
+        Growth("try every method on tables of 1,000 answers, and judge", "files", (8, 16, 32, 64), surveyed),
+        Growth("read systems side by side", "systems", (25, 50, 100, 200), read_systems(folder)),
+        Growth("table of methods, of runs of 1,000 answers", "runs", (50, 100, 200, 400), tabulated),
+        Growth("points by ECE, before their intervals", "runs", (10, 20, 40, 80), placed(estimate_value)),
+        Growth("points by ECE with their intervals", "runs", (10, 20, 40, 80), placed(estimate_metric)),
         Growth("ECE with null, and the verdict", "rows", (16_000, 64_000, 256_000, 1_024_000), scored),
         Growth("every metric with its interval", "rows", rows, scored_by_all),
         Growth("sweep of the default metrics over 7 M", "rows", rows, swept),

@@ -98,7 +98,7 @@ def unanswered_reason(run: AnswerRun) -> pl.Series:
     """Why a row has no answer to judge, by the file's own status: "status: error", null elsewhere."""
     status = column(run, "status")
     if not run.has_columns("status"):
-        return status
+        return status.cast(pl.String)
     return ("status: " + status).set(~status.is_in(UNANSWERED_STATUSES).fill_null(value=False), None)
 
 

@@ -197,7 +197,8 @@ class MethodsTable(Displayable):
 
     def methods_of(self, runs: Collection[str]) -> tuple[str, ...]:
         """The methods that some of these runs have, in the order of the table; by Brier score, of these."""
-        cells = {key: cell for key, cell in self.cells.items() if key[0] in runs}
+        among = frozenset(runs)
+        cells = {key: cell for key, cell in self.cells.items() if key[0] in among}
         methods = in_order({method for _, method in cells})
         complete = [run for run in runs if all((run, id_) in cells for id_ in methods)]
         if self.order == "brier" and complete:

@@ -60,6 +60,9 @@ def ece_brier_table(table: MethodsTable, names: Mapping[str, str]) -> EceBrierTa
 def _block(table: MethodsTable, dataset: str, names: Mapping[str, str]) -> EceBrierBlock:
     """The runs of one data set, by methods."""
     cells = {key: cell for key, cell in table.cells.items() if key[0] in names}
+    by_run: dict[str, list[MethodsCell]] = {run: [] for run in names}
+    for (run, _), cell in cells.items():
+        by_run[run].append(cell)
     return EceBrierBlock(
         title=dataset,
         columns=names,
@@ -74,9 +77,7 @@ def _block(table: MethodsTable, dataset: str, names: Mapping[str, str]) -> EceBr
             )
             for (run, method), cell in cells.items()
         },
-        column_notes={
-            run: _rows_and_accuracy([cell for (of, _), cell in cells.items() if of == run]) for run in names
-        },
+        column_notes={run: _rows_and_accuracy(of_run) for run, of_run in by_run.items()},
     )
 
 
