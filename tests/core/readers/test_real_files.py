@@ -165,9 +165,7 @@ def test_votes_of_several_columns(extra_files: Path) -> None:
     # The note leaves unparseable letters out of N; here each counts in N by default.
     # A "2" among the letters is read as the third choice here, and is unparseable in the note.
     briers = [
-        score(
-            gather_evidence(run, method, MethodOptions(unparseable="drop")), "brier", with_remark=False
-        ).value
+        score(gather_evidence(run, method, MethodOptions(unparseable="drop")), "brier").value
         for method in ("cluster_size", "cluster_number", "pairwise")
     ]
     assert briers == pytest.approx([0.0890, 0.1025, 0.0887], abs=1.5e-4)
@@ -257,10 +255,7 @@ def test_five_systems_side_by_side_have_their_authors_figures(extra_files: Path)
     for run in runs:
         evidence = gather_evidence(run, "given")
         assert evidence.n_used == 1221
-        values = [
-            score(evidence, metric, with_remark=False).value
-            for metric in ("accuracy", "brier", "ece", "auroc")
-        ]
+        values = [score(evidence, metric).value for metric in ("accuracy", "brier", "ece", "auroc")]
         assert values == pytest.approx(SYSTEMS[run.info.model or ""], abs=5e-5)
 
 
@@ -282,10 +277,10 @@ def test_four_systems_taken_as_four_samples(extra_files: Path) -> None:
     )
     (run,) = answer_runs(usable_runs(reading))
     evidences = [gather_evidence(run, method) for method in ("cluster_size", "cluster_number", "pairwise")]
-    assert [score(evidence, "accuracy", with_remark=False).value for evidence in evidences] == pytest.approx(
+    assert [score(evidence, "accuracy").value for evidence in evidences] == pytest.approx(
         [0.4435] * 3, abs=5e-5
     )
-    briers = [score(evidence, "brier", with_remark=False).value for evidence in evidences]
+    briers = [score(evidence, "brier").value for evidence in evidences]
     # The note finds 15 answers without a number; 12 do not parse here.
     assert briers == pytest.approx([0.1389, 0.1659, 0.1249], abs=6e-4)
 
@@ -300,14 +295,11 @@ def test_samples_with_their_own_outcomes(extra_files: Path, prompt: str, outcome
     )
     (run,) = answer_runs(usable_runs(reading))
     evidence = gather_evidence(run, "cluster_size", MethodOptions(unparseable="drop"))
-    assert (evidence.n_used, score(evidence, "accuracy", with_remark=False).value) == (
-        100,
-        pytest.approx(vote),
-    )
+    assert (evidence.n_used, score(evidence, "accuracy").value) == (100, pytest.approx(vote))
     if prompt == "cot":
         # The note compares the expression before "=" and counts the 2,780 samples without one not at all
         # (.1232; test_demo_game24 has that). Here "None" and "= 7.2" belong to the answer as written.
-        assert score(evidence, "brier", with_remark=False).value == pytest.approx(0.0896, abs=5e-5)
+        assert score(evidence, "brier").value == pytest.approx(0.0896, abs=5e-5)
 
 
 def test_twelve_tables_of_one_model_are_one_run(extra_files: Path) -> None:

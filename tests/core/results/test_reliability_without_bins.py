@@ -89,7 +89,7 @@ def test_the_parts_are_the_metrics_and_add_up() -> None:
     parts = {
         part.metric: part.value for part in (result.miscalibration, result.discrimination, result.uncertainty)
     }
-    assert parts == {id_: score(evidence, id_, with_remark=False).value for id_ in parts}
+    assert parts == {id_: score(evidence, id_).value for id_ in parts}
     miscalibration, discrimination, uncertainty = (value or 0 for value in parts.values())
     assert miscalibration - discrimination + uncertainty == pytest.approx(result.brier, abs=1e-12)
     assert result.brier == evidence.brier
@@ -101,11 +101,7 @@ def test_the_median_and_p_are_those_of_rows_drawn_from_their_confidences() -> No
     random = np.random.default_rng(6)
     confidence = evidence.confidences.pairs.confidence
     drawn = [
-        score(
-            given_evidence(confidence.tolist(), outcome.astype(int).tolist()),
-            "brier_miscalibration",
-            with_remark=False,
-        ).value
+        score(given_evidence(confidence.tolist(), outcome.astype(int).tolist()), "brier_miscalibration").value
         for outcome in (random.random((200, confidence.size)) < confidence)
     ]
     values = np.array(drawn, np.float64)
@@ -209,9 +205,7 @@ def test_no_rows_and_no_single_confidences_are_refused() -> None:
 def test_the_smooth_curve_and_density_are_weighted_means() -> None:
     evidence = rows(200, 1.5)
     result = smooth_reliability(evidence)
-    assert (
-        result.bandwidth == result.smooth_ece.value == score(evidence, "smooth_ece", with_remark=False).value
-    )
+    assert result.bandwidth == result.smooth_ece.value == score(evidence, "smooth_ece").value
     pairs = evidence.confidences.pairs
     at, confidence = result.table["confidence"].to_numpy(), pairs.confidence
     kernel = np.zeros((at.size, confidence.size))

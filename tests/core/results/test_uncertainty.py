@@ -143,7 +143,7 @@ def test_few_of_an_outcome_or_perfect_ranks_have_no_auroc_interval() -> None:
 
 def test_ece_of_calibrated_rows_may_be_0() -> None:
     evidence = calibrated_evidence(300, 4)
-    found, value = metric_interval(evidence, "ece"), score(evidence, "ece", with_remark=False).value
+    found, value = metric_interval(evidence, "ece"), score(evidence, "ece").value
     assert found is not None
     assert value is not None
     assert found.low == 0
@@ -170,7 +170,7 @@ def test_ece_reaches_as_far_as_the_bias() -> None:
 
 def test_ece_far_from_0_has_the_width_of_its_standard_error() -> None:
     evidence = calibrated_evidence(1000, 4, 0.3)
-    found, value = metric_interval(evidence, "ece"), score(evidence, "ece", with_remark=False).value
+    found, value = metric_interval(evidence, "ece"), score(evidence, "ece").value
     gap = evidence.pairs.confidence - evidence.pairs.correct
     assert found is not None
     assert value == pytest.approx(gap.mean())
@@ -263,7 +263,7 @@ def test_an_interval_stays_within_the_metric_s_range_and_holds_its_estimate() ->
             calibrated_evidence(40, 3),
         ):
             found, least, most = metric_interval(seen, metric), METRICS[metric].low, METRICS[metric].high
-            value = score(seen, metric, with_remark=False).value
+            value = score(seen, metric).value
             assert found is not None
             assert value is not None
             assert (least or 0.0) <= found.low <= value <= found.high <= (1.0 if most is None else most)
@@ -273,7 +273,7 @@ def test_metrics_of_all_classes_are_drawn_by_rows() -> None:
     random = np.random.default_rng(1)
     evidence = choice_evidence(random.dirichlet(np.ones(3), 80).tolist(), random.integers(0, 3, 80).tolist())
     for metric in ("full_ece", "full_ece_mass", "cw_ece", "cw_ece_sum", "brier_multi", "nll"):
-        found, value = metric_interval(evidence, metric), score(evidence, metric, with_remark=False).value
+        found, value = metric_interval(evidence, metric), score(evidence, metric).value
         assert found is not None
         assert value is not None
         directional = METRICS[metric].interval_method == "directional"
@@ -500,7 +500,7 @@ def test_a_difference_in_ece_holds_its_estimate_and_covers_gaps_that_only_seem_s
             evidence_with_ids(confidence[at].tolist(), right[at].tolist(), ids, "ab"[at]) for at in (0, 1)
         ]
         found = paired_difference([(sides[0], sides[1])], "ece")
-        values = [score(side, "ece", with_remark=False).value or 0.0 for side in sides]
+        values = [score(side, "ece").value or 0.0 for side in sides]
         assert found.value == pytest.approx(values[1] - values[0])
         assert found.low <= min(found.value, 0)
         assert found.high >= max(found.value, 0)
@@ -597,7 +597,7 @@ def test_a_difference_of_a_number_added_up_anew() -> None:
     right = (random.random(60) < 0.5).astype(int).tolist()
     first, second = (evidence_with_ids(random.random(60).tolist(), right, ids, name) for name in "ab")
     found = paired_difference([(first, second)], "auroc")
-    expected = [score(one, "auroc", with_remark=False).value or 0 for one in (first, second)]
+    expected = [score(one, "auroc").value or 0 for one in (first, second)]
     assert found.value == pytest.approx(expected[1] - expected[0])
     assert found.n_draws == BOOTSTRAP_DRAWS_RECOMPUTED
     assert found.low < found.value < found.high
