@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -17,10 +16,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
+import distributed
 import fsspec
 import numpy as np
 import psutil
 import pytest
+from moto.server import ThreadedMotoServer
 
 from calib_core import readers
 from calib_core.advice import set_surface
@@ -54,11 +55,6 @@ ROWS = 2 * npz_format.REDUCED_ROWS + 300
 """Rows of the file of three blocks."""
 
 
-def distributed() -> Any:
-    """The library, which takes a twelfth of what collecting all tests does, in each process that collects."""
-    return importlib.import_module("distributed")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three blocks as an archive, the same compressed, one as a pair of arrays, and answers."""
@@ -78,8 +74,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def bucket(folder: Path) -> Iterator[Any]:
     """A bucket `runs` with these files below `to/`, on an S3 server here that this environment names."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415  as above
-
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -100,7 +94,7 @@ def bucket(folder: Path) -> Iterator[Any]:
 def cluster(bucket: Any) -> Iterator[Any]:
     """Two worker processes, which inherit the address of the bucket's server."""
     del bucket
-    with distributed().LocalCluster(
+    with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     ) as cluster:
         yield cluster
@@ -239,7 +233,7 @@ def test_units_done_in_any_order_are_the_plain_reading_to_the_last_bit(
 def read_with(
     cluster: Any, requests: list[FileRequest], resume: Path | None = None, tell: Any = None
 ) -> list[Any]:
-    with distributed().Client(cluster) as opened:
+    with distributed.Client(cluster) as opened:
         client: Any = opened
         reader = ClusterReader(
             client, ScaleSettings(None, 2, resume), tell if tell is not None else lambda _line: None
@@ -317,7 +311,7 @@ class Forgetful:
 @pytest.mark.parametrize("n_given_up", [1, 4, RESUBMISSIONS])
 def test_what_the_scheduler_gives_up_is_submitted_again(folder: Path, cluster: Any, n_given_up: int) -> None:
     request = FileRequest(str(folder / "pair.probs.npy"), "pair.probs.npy")
-    with distributed().Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         forgetful: Any = Forgetful(client, n_given_up)
         reader = ClusterReader(forgetful, ScaleSettings(None, 2), lambda _line: None)
         ((_, outcome),) = reader.read_all([request])
@@ -326,7 +320,7 @@ def test_what_the_scheduler_gives_up_is_submitted_again(folder: Path, cluster: A
 
 
 def test_a_unit_is_not_submitted_for_ever(folder: Path, cluster: Any) -> None:
-    with distributed().Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         forgetful: Any = Forgetful(client, 1000)
         reader = ClusterReader(forgetful, ScaleSettings(None, 2), lambda _line: None)
         ((_, outcome),) = reader.read_all([FileRequest(str(folder / "quiz.csv"), "quiz.csv")])
@@ -339,7 +333,7 @@ def test_only_a_scheduler_that_is_not_reached_again_is_lost(
 ) -> None:
     monkeypatch.setattr(cluster_module, "_START_SECONDS", 0.3)
     requests = [FileRequest(str(folder / "quiz.csv"), "quiz.csv")]
-    with distributed().Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         for status in ("closed", "connecting"):
             gone: Any = Forgetful(client, 1, status=status)
             with pytest.raises(Refused, match="The scheduler was lost"):
