@@ -218,7 +218,7 @@ if __name__ == "__main__":
     later = pl.read_csv("later.csv")
     mapped = later.with_columns(recalibrated=fitted.map(later["confidence"]))
     print("kept:", *mapped.columns)
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         print("pool:", list(pool.map(brier, runs)) == [brier(run) for run in runs])
     print("bars:", cc.reliability(small).figure().data[0].type)
 """

@@ -11,7 +11,7 @@ import pytest
 
 import screens
 from calib_core.inference.verdict import DEFAULT_TOLERANCE, VERDICT_WORDS, VerdictKind, marked_verdict
-from core.cli_calls import Call, make_caller
+from core.cli_calls import Call, keep_readings, make_caller
 from predictions import write_csv
 from report_html import read as read_report
 from screens import PageLink, Visit, page_text, table
@@ -172,12 +172,15 @@ def test_no_page_report_or_command_says_something_else(
     visit: Visit,
     call: Call,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One run alone: every verdict that is worded anywhere is its own."""
     path = write(data)
+    keep_readings({}, monkeypatch)
     visit = visit if tolerance is None else partial(visit, tolerance=tolerance)
     chosen = () if tolerance is None else ("--tolerance", tolerance)
-    texts = {page: page_text(visit(page)) for page in PAGES_OF_FILES}
+    pages = {page: visit(page) for page in PAGES_OF_FILES}
+    texts = {page: page_text(at) for page, at in pages.items()}
     texts["tour"] += page_text(visit("tour", step="3"))
     assert call("report", path, "--page", "all", *chosen, "-o", tmp_path / "report.html").code == 0
     report = read_report((tmp_path / "report.html").read_text("utf-8"))
@@ -203,7 +206,7 @@ def test_no_page_report_or_command_says_something_else(
         expected |= {"reliability", "report: reliability"}
     elif kind != "few":  # elsewhere worded with the number of rows or questions
         expected |= {"reliability", "robustness", "tour", "report: reliability"}
-    if kind != "few" and visit("groups").dataframe:
+    if kind != "few" and pages["groups"].dataframe:
         expected.add("groups")
     assert wording >= expected
 

@@ -14,8 +14,11 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from app_server import ROOT
+from calib_core import readers
 from calib_core.__main__ import main
 from calib_core.cli.json_elements import ELEMENTS
+from calib_core.errors import CalibError
+from calib_core.readers.format import Reading
 
 GOOD = "id,confidence,correct\nq1,0.9,1\nq2,0.8,0\nq3,0.6,1\nq4,0.3,0\n"
 GOOD_TEN_TIMES = "confidence,correct\n" + "0.9,1\n0.8,0\n0.6,1\n0.3,0\n" * 10
@@ -94,3 +97,28 @@ def write(folder: Path, name: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+Readings = dict[str, Reading | CalibError]
+"""What came of each file that was read, by what it was and how it was read."""
+
+
+def keep_readings(kept: Readings, patch: pytest.MonkeyPatch) -> None:
+    """Has each file read once, for tests of what verbs make of the same files."""
+    real = readers.read
+
+    def read(path: Path, **how: Any) -> Reading:
+        told = {name: value for name, value in how.items() if name != "progress"}
+        files = [file.stat() for file in (path, how.get("gold")) if file is not None and file.is_file()]
+        known_by = repr((path, told, [(status.st_mtime_ns, status.st_size) for status in files]))
+        if known_by not in kept:
+            try:
+                kept[known_by] = real(path, **how)
+            except CalibError as refusal:
+                kept[known_by] = refusal
+        found = kept[known_by]
+        if isinstance(found, CalibError):
+            raise found
+        return found
+
+    patch.setattr(readers, "read", read)

@@ -24,7 +24,7 @@ from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
 from calib_core.runs import AnswerRun
-from core.cli_calls import Call
+from core.cli_calls import Call, Readings, keep_readings
 from pages.widgets.pages import PAGES
 
 TREE, _, PLACES = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Data flow")
@@ -212,11 +212,17 @@ def run_python(text: str, names: dict[str, Any], page: str) -> None:
         exec(compile(text, page, "exec"), names)  # noqa: S102 - our own documentation
 
 
+@pytest.fixture(scope="module")
+def readings() -> Readings:
+    return {}
+
+
 @pytest.mark.parametrize("page", PAGES_WITH_EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
+    page: Path, tmp_path: Path, readings: Readings, monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:
     """Every file, `calib` line and Python block of a page, in its order, beside the demo data."""
+    keep_readings(readings, monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "tests").symlink_to(ROOT / "tests")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from calib_core.runs import is_missing
+from calib_core.runs import forget_last_run, is_missing, kept_for_last_run
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,13 @@ from calib_core.runs import is_missing
 )
 def test_null_and_blank_text_are_missing_and_nothing_else(values: pl.Series, missing: list[bool]) -> None:
     assert is_missing(values).to_list() == missing
+
+
+def test_what_is_kept_of_the_last_run_is_kept_until_another_or_forgotten() -> None:
+    asked: list[str] = []
+    kept = kept_for_last_run(asked.append)
+    for run in ("a", "a", "b", "a", "a"):
+        kept(run)
+    forget_last_run()
+    kept("a")
+    assert asked == ["a", "b", "a", "a"]

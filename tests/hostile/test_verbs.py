@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from core.cli_calls import make_caller
+from core.cli_calls import Readings, keep_readings, make_caller
 from hostile.manifest import CASES
 
 VERBS: Final[dict[str, tuple[str, ...]]] = {
@@ -35,6 +35,18 @@ OBEYED: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of what a terminal may obey: controls, formats, surrogates, line separators."""
 
 
+@pytest.fixture(scope="module")
+def readings() -> Readings:
+    return {}
+
+
+@pytest.fixture
+def read_once(readings: Readings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is the same for every verb."""
+    keep_readings(readings, monkeypatch)
+
+
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_ends_and_prints_texts_as_they_are(
     verb: str,

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from app_server import ROOT
 from calib_core.__main__ import VERBS
 from calib_core.cli.json_elements import ELEMENTS
-from core.cli_calls import Call
+from core.cli_calls import Call, Readings, keep_readings
 from core.test_docs import script
 
 DATA = ROOT / "data"
@@ -78,10 +78,16 @@ def test_every_key_is_explained_by_a_sentence() -> None:
     assert lacking == []
 
 
+@pytest.fixture(scope="module")
+def readings() -> Readings:
+    return {}
+
+
 @pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])
 def test_demo_data(
-    words: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], call: Call, tmp_path: Path, readings: Readings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    keep_readings(readings, monkeypatch)
     monkeypatch.chdir(tmp_path)
     answer = call(*words, "--json")
     assert answer.elements, answer.err

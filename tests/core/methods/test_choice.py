@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from calib_core.errors import Unavailable
-from calib_core.methods import METHODS, in_order, methods_of
+from calib_core.methods import METHODS, choice, in_order, methods_of
 from calib_core.results.evidence import survey_methods
 from calib_core.results.score import score
-from calib_core.runs import RunInfo
+from calib_core.runs import RunInfo, forget_last_run
 from core.confidence_runs import confidences, run_of
 
 OPTIONS, LEVELS = RunInfo(choices_are="options"), RunInfo(choices_are="levels")
@@ -104,3 +105,12 @@ def test_no_cut_is_beyond_the_scale_and_options_have_none() -> None:
             confidences(f"at_least.{cut}", run_of([row], info))
     with pytest.raises(KeyError):
         METHODS["at_least.0"]
+
+
+def test_the_distribution_is_made_once_for_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Mock(wraps=choice._positions)
+    monkeypatch.setattr(choice, "_positions", made)
+    run = run_of([decision([0.2, 0.5, 0.3], 1), decision([0.3, 0.3, 0.4], 2)], LEVELS)
+    forget_last_run()
+    assert {"choice", "at_least.1", "at_least.2"} <= survey_methods(run).usable.keys()
+    assert made.call_count == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from calib_core.edges import Scheme
 from calib_core.errors import Unavailable
 from calib_core.methods.method import MethodOptions
 from calib_core.metrics import METRICS
-from calib_core.results.evidence import gather_evidence
+from calib_core.results.evidence import Evidence, gather_evidence
 from calib_core.results.score import effective_scheme, metric_availability, score
 from calib_core.views.score import metric_tile
 from core import oracle
@@ -23,11 +24,16 @@ PROBS = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
 GOLD = [0, 1, 1]
 
 
+@cache
+def pairs_on_edges(bins: int) -> tuple[list[Pair], Evidence]:
+    pairs = [pair for pair in fixed_pairs(bins) if pair.width == 8]
+    return pairs, given_evidence([pair.confidence for pair in pairs], [pair.correct for pair in pairs])
+
+
 @pytest.mark.parametrize("bins", CHECKED_BINS)
 @pytest.mark.parametrize("metric", sorted(oracle.OF_PAIRS))
 def test_numbers_are_the_oracles(metric: str, bins: int) -> None:
-    pairs = [pair for pair in fixed_pairs(bins) if pair.width == 8]
-    evidence = given_evidence([pair.confidence for pair in pairs], [pair.correct for pair in pairs])
+    pairs, evidence = pairs_on_edges(bins)
     assert close(
         score(evidence, metric, Scheme("width", bins)).value,
         oracle.OF_PAIRS[metric](pairs, Bins("width", bins)),
