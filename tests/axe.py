@@ -24,6 +24,9 @@ VERSION: Final = "4.14.1"
 SHA512: Final = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 """Of the package, as its author published it (`npm view axe-core dist.integrity`)."""
 
+OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""Rules whose findings depend on the colours of the page."""
+
 OWN: Final = {
     (
         "presentation-role-conflict",
@@ -33,7 +36,7 @@ OWN: Final = {
 """(rule, selector) of what Streamlit draws and no page can change → why it stands."""
 
 RUN: Final = """async ([own, only]) => {
-    const rules = only ? {runOnly: [only]} : {};
+    const rules = only.length ? {runOnly: only} : {};
     const found = await axe.run(document, {...rules, resultTypes: ['violations']});
     return found.violations.flatMap(rule => rule.nodes.map(node => {
         const path = node.target.flat();
@@ -54,12 +57,14 @@ class Barrier:
     own: tuple[str, str] | None
 
 
-def barriers(page: Page, rule: str = "") -> list[Barrier]:
-    """All findings of axe-core on the current page, best practices included, or those of one rule."""
+def barriers(page: Page, *rules: str) -> list[Barrier]:
+    """All findings of axe-core on the current page, best practices included, or those of these rules."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_script())
     entries = list(OWN)
-    found: list[tuple[str, str, str, int]] = page.evaluate(RUN, [[list(entry) for entry in entries], rule])
+    found: list[tuple[str, str, str, int]] = page.evaluate(
+        RUN, [[list(entry) for entry in entries], list(rules)]
+    )
     return [
         Barrier(rule, where, why, entries[known] if known >= 0 else None) for rule, where, why, known in found
     ]

@@ -79,8 +79,8 @@ AT_REST = """() => new Promise(done => {
 
 def no_fault(page: Page) -> None:
     assert page.evaluate(SIDEWAYS) == [0, 0], "the page scrolls sideways"
-    assert page.evaluate(CUT_OFF) == []
-    assert page.evaluate(OVERLAPPING) == []
+    assert (cut_off := page.evaluate(CUT_OFF)) == [], cut_off
+    assert (overlapping := page.evaluate(OVERLAPPING)) == [], overlapping
     assert page.evaluate(TILES_APART) == 0
     assert page.locator("[data-testid=stException]").count() == 0
     assert "Traceback" not in page.locator("body").inner_text()

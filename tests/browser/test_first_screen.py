@@ -99,9 +99,9 @@ def test_a_click_anywhere_in_a_row_selects_it_and_a_second_one_clears_it(
 
 
 def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_start(
-    server: Server, browse: Browse
+    server: Server, reopen: Reopen
 ) -> None:
-    page = browse(width=1440, height=HEIGHT).open(server.url)
+    page = reopen(server.url, height=HEIGHT)
     for x in (90, 250):
         click_row(page, "one per run", 0, x=x)
         page_shown(page, "Reliability")
@@ -111,8 +111,8 @@ def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_star
         expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
 
 
-def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, browse: Browse) -> None:
-    page = browse(width=1440, height=HEIGHT).open(f"{demo_server.url}/comparison")
+def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, reopen: Reopen) -> None:
+    page = reopen(f"{demo_server.url}/comparison", height=HEIGHT)
     click_row(page, "the most accurate run first", 1, x=300)
     diagram = page.locator(".st-key-reliability")
     diagram.wait_for()
