@@ -202,8 +202,8 @@ def _families(name: str, answers: Collection[str]) -> Iterator[tuple[_Family, st
             yield _Family(kind, f"{pattern.pattern} {match['prefix']}", listed), _as_label(match["label"])
     for match in (one for pattern in _LABELS_INSIDE for one in pattern.finditer(name)):
         before, after = name[: match.start()], name[match.end() :]
-        if after and _says_probability(f"{before} {after}"):
-            yield _Family("around", f"{before}*{after}"), _as_label(match[0])
+        if after and (listed := _list_named(f"{before} {after}")):
+            yield _Family("around", f"{before}*{after}", listed), _as_label(match[0])
     parent, _, key = name.rpartition(".")
     if parent:
         spelt = (one for one in CHOICE_SCORES if spelling_rank(parent, one) is not None)
@@ -340,7 +340,7 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
         for column in columns
         if len(set(column.present)) > 1
         and not any(name == "gold" for name, _ in meanings(column.name))
-        and sum(map(is_choice_letter, column.present)) >= MIN_FITTING * len(column.present)
+        and sum(map(_is_choice_letter, column.present)) >= MIN_FITTING * len(column.present)
     ]
     if len(of_letters) < 3:
         return None
@@ -355,6 +355,5 @@ def choice_letters_note(values: Mapping[str, pl.Series]) -> str | None:
     )
 
 
-def is_choice_letter(text: str) -> bool:
-    """Return whether a text is one of the first letters of the alphabet."""
+def _is_choice_letter(text: str) -> bool:
     return len(text) == 1 and "A" <= text <= "J"

@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 
 from calib_core.readers.format import Candidate
-from calib_core.readers.table.candidate_lists import is_choice_letter, list_columns, lists_of_columns
+from calib_core.readers.table.candidate_lists import list_columns, lists_of_columns
 from calib_core.readers.table.cells import (
     ColumnJudge,
 )
@@ -224,7 +224,7 @@ def _answers(
         for column in free
         if not column.are_shares
         if (said := {name for name, clarity in meanings(column.name) if clarity == "said"}) & ANSWERS
-        if "id" not in said or column.repeats
+        if "id" not in said or column.are_letters
     }
     certain = (name for said in says.values() if len(said) == 1 for name in said)
     known = ANSWERS.intersection((*read_as.values(), *certain))
@@ -280,7 +280,7 @@ def _answers_by_label(
         is_human = says_who_labels(column.name) == "human"
         is_free = column.name not in read_as and {name for name, _ in meanings(column.name)} <= {"subject"}
         are_labels = values <= classes or (values <= given and (is_human or not values <= FLAG_VALUES))
-        if is_free and len(values) > 1 and column.repeats and are_labels:
+        if is_free and 1 < len(values) < len(column.present) and are_labels:
             why = "the same labels as the model's; its name does not say whose they are"
             clarity = (
                 "possible" if values <= FLAG_VALUES else "hinted"
@@ -328,8 +328,8 @@ def _beside_letters(
     """
     named = {column: one.name for one in found if one.clarity == "said" for column in one.names} | {**read_as}
     answers = [column for column in columns if named.get(column.name) in ANSWERS]
-    lettered = [column for column in answers if all(map(is_choice_letter, map(str.upper, column.present)))]
-    size = max((ord(max(column.present).upper()) - ord("A") + 1 for column in lettered), default=0)
+    last = max((max(map(str.upper, one.present)) for one in answers if one.are_letters), default="")
+    size = ord(last) - ord("A") + 1 if last else 0
     for column in answers if size else ():
         numbers = column.numbers if len(column.numbers) == len(column.present) else []
         if not numbers or not all(number.is_integer() and 0 <= number <= 2 * size for number in numbers):

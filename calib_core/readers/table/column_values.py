@@ -86,9 +86,9 @@ class ColumnValues:
         return None if top is None else int(top)
 
     @cached_property
-    def repeats(self) -> bool:
-        """Whether a value occurs twice."""
-        return len({*self.present}) < len(self.present)
+    def are_letters(self) -> bool:
+        """Whether all values are letters of choices, from A to J."""
+        return all(len(text) == 1 and "A" <= text.upper() <= "J" for text in self.present)
 
     @cached_property
     def has_fractions(self) -> bool:

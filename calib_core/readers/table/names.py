@@ -190,7 +190,16 @@ SPELLINGS: Final = MappingProxyType[str, tuple[str, ...]](
             "ctx",
             "frage",
         ),
-        "model": ("model", "model_name", "model_id", "engine", "llm", "checkpoint_name", "system"),
+        "model": (
+            "model",
+            "model_name",
+            "model_id",
+            "engine",
+            "llm",
+            "checkpoint_name",
+            "system",
+            "judge_model",
+        ),
         "dataset": ("dataset", "dataset_name", "task", "task_name", "benchmark"),
         "subject": ("subject", "category", "topic", "domain", "subtask", "group", "subject_name"),
         "shots": ("shots", "n_shot", "num_fewshot", "k_shot", "fewshot", "n_shots"),
@@ -301,6 +310,8 @@ UNANSWERED: Final = _words(
 """Words of columns that tell whether there is an answer at all."""
 JUDGED_BY: Final = _words("filter judge grader scorer metric")
 """Words of columns that tell by what the answer of a row was judged: several rows have the same answer."""
+SYSTEMS: Final = _words("name method approach run experiment agent")
+"""Names of columns that say what answered, where ids repeat for each of their values."""
 RIGHTS: Final = _words("correct right true richtig richtige")
 _PERCENT: Final = _words("percent percentage pct")
 _SCALE_FROM_ZERO: Final = re.compile(
@@ -482,10 +493,11 @@ def name_within(column: str) -> str:
 
     Examples
     --------
-    >>> name_within("llm"), name_within("lm_eval_filter"), name_within("fold")
-    ('model', 'model', 'subject')
+    >>> [name_within(column) for column in ("llm", "lm_eval_filter", "method", "fold")]
+    ['model', 'model', 'model', 'subject']
     """
-    if JUDGED_BY.intersection(name_words(column)):
+    words = name_words(column)
+    if JUDGED_BY.intersection(words) or SYSTEMS.issuperset(words):
         return "model"  # in one run, each answer would count once for each of them
     return next((name for name, _ in meanings(column) if name in RUN_COLUMNS), "subject")
 

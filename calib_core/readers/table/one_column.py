@@ -49,8 +49,6 @@ RIGHT_VALUES: Final = frozenset(
         "right",
         "accurate",
         "factual",
-        "supported",
-        "grounded",
         "richtig",
         "korrekt",
         "✓",
@@ -67,8 +65,6 @@ WRONG_VALUES: Final = frozenset(
         "inaccurate",
         "hallucinated",
         "hallucination",
-        "unsupported",
-        "ungrounded",
         "falsch",
         "inkorrekt",
         "✗",
@@ -79,8 +75,10 @@ WRONG_VALUES: Final = frozenset(
     ]
 )
 """Values that say themselves which of them mean right, whatever the column is called."""
-YES_VALUES: Final = frozenset(["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok", "good"])
-NO_VALUES: Final = frozenset(["no", "false", "n", "0", "0.0", "nein", "f", "i", "nok", "bad"])
+YES_VALUES: Final = frozenset(
+    ["yes", "true", "y", "1", "1.0", "ja", "wahr", "t", "c", "ok", "good", "supported"]
+)
+NO_VALUES: Final = frozenset(["no", "false", "n", "0", "0.0", "nein", "f", "i", "nok", "bad", "unsupported"])
 UNJUDGED_VALUES: Final = frozenset(
     {*UNJUDGED_WORDS, "abstain", "abstained", "not attempted", "not_attempted", "unknown", "invalid", "n/a"}
 )
@@ -248,7 +246,8 @@ def as_outcome(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Candid
         as_yes = as_right.replace("correct", "event", 1)
         yield Candidate({column.name: as_yes}, "said", f"its name and {seen}", missing)
         return
-    if {text.lower() for text in spellings} <= RIGHT_VALUES | WRONG_VALUES and (right or meaning):
+    lowered, telling = {text.lower() for text in spellings}, RIGHT_VALUES | WRONG_VALUES
+    if (lowered <= telling and (right or meaning)) or (lowered & telling and right and wrong):
         yield Candidate({column.name: as_right}, "said", seen, missing)
         return
     directions = (as_right, as_wrong)
@@ -322,7 +321,8 @@ def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Ca
     """Yield how a column may be read that decides on no number: its id, its model and so on."""
     for name, _ in said:
         if name == "id":
-            yield from _as_id(column, may_repeat="gold" not in {each for each, _ in said})
+            if not (column.are_letters and any(each == "gold" for each, _ in said)):
+                yield from _as_id(column)
         elif name == "subject":
             yield from _as_subject(column)
         elif name in SUPPORTING and not column.are_shares and fits(column.raw, name):
@@ -331,11 +331,9 @@ def _as_supporting(column: ColumnValues, said: Iterable[Meaning]) -> Iterator[Ca
                 yield Candidate({column.name: name}, "said", "its name")
 
 
-def _as_id(column: ColumnValues, *, may_repeat: bool) -> Iterator[Candidate]:
+def _as_id(column: ColumnValues) -> Iterator[Candidate]:
     """Yield a column of ids: present in every row, and not all equal."""
     texts = column.present
-    if not may_repeat and column.repeats:
-        return
     if column.has_fractions or len(texts) < max(2, len(column.texts)) or len(set(texts)) < 2:
         return
     yield Candidate({column.name: "id"}, "said", f"its name and {len(set(texts)):,} values")

@@ -80,7 +80,7 @@ def plans(candidates: Sequence[Candidate], read_as: Mapping[str, str]) -> list[P
         probability and whether it happened.
     """
     base, rivals = _base_and_rivals(candidates, read_as)
-    known = {*map(role_of, read_as.values()), *map(role_of, base.columns.values())}
+    known = {*map(role_of, {**read_as, **base.columns}.values())}
     pairs = [base.adding(one) for one in candidates if {*map(role_of, one.names.values())} in _PAIRS]
     unread = [one for one in candidates if not one.names.keys() & base.columns.keys()]
     asked = [base]

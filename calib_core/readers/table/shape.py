@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, cast
@@ -42,6 +42,9 @@ _STARS: Final = {1: ((STAR,),), 2: ((STAR, "{dataset}"), ("{dataset}", STAR))}
 
 _N_LOOKED_AT: Final = 20
 """Records by which it is decided whether the rows are inside them."""
+
+_N_KEYS_KEPT: Final = 2_000
+"""Limit on the keys of which it is kept what they say."""
 
 _MAX_SEARCH_DEPTH: Final = 6
 """Levels of an object that are searched for rows."""
@@ -246,19 +249,37 @@ def _tables(
             yield str(known.get(STAR, "")), tuple({**around, **row} for row in rows) if around else rows
     elif isinstance(value, list):
         for element in cast("list[object]", value):
-            yield from _tables(element, path.removeprefix(f"{STAR}."), known)
+            if isinstance(element, dict):
+                yield from _tables(cast("JsonObject", element), path.removeprefix(f"{STAR}."), known)
     elif isinstance(value, dict):
         record = cast("JsonObject", value)
-        around = {key: part for key, part in record.items() if isinstance(part, _types_around_rows(key))}
         step, _, rest = path.partition(".")
         if _WILDCARD.fullmatch(step):
+            around = {**known, **_said_of_rows(record)}
             for key, part in record.items():
-                yield from _tables(part, rest, {**known, **around, step.strip("{}"): key})
+                yield from _tables(part, rest, {**around, step.strip("{}"): key})
         elif (key := next(filter(record.__contains__, (path, *path_prefixes(path))), None)) is not None:
-            yield from _tables(record[key], path[len(key) + 1 :], {**known, **around})
+            around = {**known, **_said_of_rows({**record, **_values_inside(record)})}
+            yield from _tables(record[key], path[len(key) + 1 :], around)
 
 
-@cache
+def _said_of_rows(record: JsonObject) -> dict[str, object]:
+    """Return what an object says of the rows in it."""
+    return {name: value for name, value in record.items() if isinstance(value, _types_around_rows(name))}
+
+
+def _values_inside(record: JsonObject) -> dict[str, object]:
+    """Return the values in the objects of values that an object has, such as its config, by their paths."""
+    parts = {key: cast("JsonObject", part) for key, part in record.items() if isinstance(part, dict)}
+    flat = {
+        key: part
+        for key, part in parts.items()
+        if not any(isinstance(value, list | dict) for value in part.values())
+    }
+    return {f"{key}.{name}": value for key, part in flat.items() for name, value in part.items()}
+
+
+@lru_cache(maxsize=_N_KEYS_KEPT)
 def _types_around_rows(key: str) -> tuple[type, ...]:
     """Return the types of which a value beside rows says what they are; () where it is what they come to."""
     roles = {role_of(name) for name, _ in meanings(key)}
@@ -319,13 +340,13 @@ def _find_rows(value: object, steps: tuple[str, ...]) -> dict[tuple[str, ...], t
     return found
 
 
-def as_rows(value: object) -> tuple[JsonObject, ...] | None:
+def as_rows(value: object, *, looks_inside: bool = True) -> tuple[JsonObject, ...] | None:
     """Return the rows that a value holds; None if it is not a table.
 
     A table is a list of objects, an object of at least two objects by id (the id becomes the field `id`, or
-    `key` if the rows have an `id`) that are not tables of predictions themselves, an object with `columns`
-    and `data`, an object with at least two lists of equal length, whose single values hold for each row, or
-    one of objects from row number to value, as pandas writes a table.
+    `key` if the rows have an `id`), an object with `columns` and `data`, an object with at least two lists of
+    equal length, whose single values hold for each row, or one of objects from row number to value, as pandas
+    writes a table. Objects by id are none if, where that is looked at, they are tables of predictions.
 
     Examples
     --------
@@ -351,7 +372,19 @@ def as_rows(value: object) -> tuple[JsonObject, ...] | None:
     if any(isinstance(part, list) for part in parts):
         return _rows_of_lists(record)
     are_objects = len(parts) > 1 and _are_objects(parts)
-    return _rows_of_objects(cast("dict[str, JsonObject]", record)) if are_objects else None
+    if not are_objects or (looks_inside and _are_tables(cast("list[JsonObject]", parts))):
+        return None
+    return _rows_of_objects(cast("dict[str, JsonObject]", record))
+
+
+def _are_tables(parts: Sequence[JsonObject]) -> bool:
+    """Return whether objects are no rows: they or their parts are tables of predictions, or have such."""
+    first = parts[:_N_LOOKED_AT]
+    inside = [part for each in first for part in islice(each.values(), _N_LOOKED_AT)]
+    if any(objects and all(map(_holds_predictions, objects)) for objects in (first, inside)):
+        return True
+    tables = [as_rows(part, looks_inside=False) for part in first]
+    return all(rows and len(rows) > len(parts) and _are_judged(rows[0]) for rows in tables)
 
 
 def key_of_predictions(records: Sequence[JsonObject]) -> str | None:
@@ -370,7 +403,7 @@ def _holds_predictions(value: object, key: str | None = None) -> bool:
     tables = {
         name: rows
         for name, part in parts.items()
-        if _may_hold_rows(name) and (rows := as_rows(part)) is not None
+        if _may_hold_rows(name) and (rows := as_rows(part, looks_inside=False)) is not None
     }
     rest = {name: part for name, part in record.items() if name not in tables}
     are_results = all(isinstance(part, int | float) for part in rest.values())
@@ -379,7 +412,7 @@ def _holds_predictions(value: object, key: str | None = None) -> bool:
     return all(_are_judged(rows[0], rest) for rows in tables.values())
 
 
-@cache
+@lru_cache(maxsize=_N_KEYS_KEPT)
 def _may_hold_rows(name: str) -> bool:
     return all(spelling_rank(name, listed) is None for listed in ("choices", *CHOICE_SCORES))
 
@@ -395,15 +428,15 @@ def _are_judged(row: JsonObject, around: JsonObject | None = None) -> bool:
     return bool(said & CONFIDENCE_SOURCES) and is_judged(said)
 
 
-@cache
-def _roles(keys: frozenset[str]) -> set[str]:
+@lru_cache(maxsize=_N_KEYS_KEPT)
+def _roles(keys: frozenset[str]) -> frozenset[str]:
     """Return what keys say together; one that says both answers is the one that the others do not."""
     said = [{role_of(name) for name, clarity in meanings(key) if clarity == "said"} for key in keys]
     roles = {name for names in said if not names >= {"gold", "prediction"} for name in names}
     for names in said:
         if names >= {"gold", "prediction"}:
             roles.add("prediction" if "gold" in roles else "gold")
-    return roles
+    return frozenset(roles)
 
 
 def _are_objects(values: Sequence[object]) -> bool:
@@ -413,11 +446,7 @@ def _are_objects(values: Sequence[object]) -> bool:
 def _rows_of_objects(objects: Mapping[str, JsonObject]) -> tuple[JsonObject, ...] | None:
     """Return the rows of objects: one row per id, or one column per object with its values by row number."""
     parts = [*objects.values()]
-    first = parts[:_N_LOOKED_AT]
-    inside = [part for each in first for part in islice(each.values(), _N_LOOKED_AT)]
-    if not _share_keys(parts) or all(map(_holds_predictions, first)) or all(map(_holds_predictions, inside)):
-        return None
-    if all((rows := as_rows(part)) and len(rows) > len(parts) and _are_judged(rows[0]) for part in first):
+    if not _share_keys(parts):
         return None
     numbers = next(iter(objects.values())).keys()
     if all(map(is_position, numbers)) and all(part.keys() == numbers for part in objects.values()):

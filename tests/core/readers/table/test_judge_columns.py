@@ -117,3 +117,11 @@ def test_what_a_judges_score_is_the_probability_of_is_asked() -> None:
 def test_of_two_judges_one_is_chosen() -> None:
     found = planned(judge_a=PASS, judge_b=OTHER, human_label=PASS)
     assert [{"judge_a", "judge_b"} & one.keys() for one in found] == [{"judge_a"}, {"judge_b"}]
+
+
+def test_a_column_of_judges_names_is_the_model_beside_their_labels() -> None:
+    names = pl.Series(["oak" if at < N // 2 else "elm" for at in range(N)])
+    columns = {"judge": names, "label": PASS, "human_label": OTHER}
+    mapping = {"judge": "model", "label": "judge", "human_label": "human"}
+    assert planned({"judge": "judge"}, **columns) == [mapping]
+    assert planned(**{**columns, "judge": PASS})[0]["judge"] == "judge"

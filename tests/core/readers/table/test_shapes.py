@@ -405,6 +405,16 @@ def test_rows_inside_records_have_what_these_say_of_them(read_text: ReadText, pa
         assert reading.columns == ("model", "confidence", "correct")
 
 
+def test_what_a_config_says_is_said_of_its_rows(read_text: ReadText) -> None:
+    runs = [
+        {"config": {"model": name, "seed": 1}, "sums": {"accuracy": 0.5, "n": 4}, "out": rows}
+        for name, rows in TWO.items()
+    ]
+    reading = read_text(json.dumps(runs), columns={"config.model": "model"})
+    assert pairs(reading) == RUNS
+    assert reading.columns == ("config.model", "confidence", "correct")
+
+
 def test_what_records_come_to_together_is_said_of_no_row(read_text: ReadText) -> None:
     answers = [{"model": model, "answer": "x", "confidence": 0.5} for model in "ab"]
     around = {
@@ -461,6 +471,18 @@ def test_a_row_may_have_predictions_inside(read_text: ReadText) -> None:
     records = [{"sure": row["confidence"], "right": row["correct"], "before": ROWS} for row in ROWS]
     mapped = read_text(json.dumps(records), columns={"sure": "confidence", "right": "correct"})
     assert pairs(mapped) == FLAT
+
+
+def test_objects_inside_one_another_are_searched_in_time(read_text: ReadText) -> None:
+    value: dict[str, Any] = {"a": {}, "b": {}}
+    for _ in range(200):
+        value = {"a": value, "b": {"a": {}, "b": {}}}
+    assert read_text(json.dumps(value)).columns == ("id", "a", "b")
+    lists: Any = ROWS
+    for _ in range(200):
+        lists = [lists]
+    with pytest.raises(Refused, match="there is nothing at"):
+        read_text(json.dumps({"x": lists, "y": ROWS}), rows="x.confidence.z")
 
 
 def test_a_broken_line_between_records_is_told(read_text: ReadText) -> None:
