@@ -433,14 +433,15 @@ def pairwise_sum(size: int, terms: Callable[[slice], NDArray[Any]]) -> float:
 
     NumPy adds up an array by halves, too, which are multiples of 8 long.
     """
+    return _pairwise_sum(0, size, terms)
 
-    def add(begin: int, end: int) -> float:
-        if end - begin <= _CHUNK_PAIRS:
-            return terms(slice(begin, end)).sum().item()
-        middle = begin + (end - begin) // 16 * 8
-        return add(begin, middle) + add(middle, end)
 
-    return add(0, size)
+def _pairwise_sum(begin: int, end: int, terms: Callable[[slice], NDArray[Any]]) -> float:
+    # A function within `pairwise_sum` would refer to itself, and so keep `terms` until garbage is collected.
+    if end - begin <= _CHUNK_PAIRS:
+        return terms(slice(begin, end)).sum().item()
+    middle = begin + (end - begin) // 16 * 8
+    return _pairwise_sum(begin, middle, terms) + _pairwise_sum(middle, end, terms)
 
 
 def running_sum() -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -790,11 +791,12 @@ def bins_from_distinct(
     # Where each distinct confidence is a bin, nothing is added up, and nothing copied.
     has_one_each = scheme.binning == "natural" and bool(key.size) and key[-1] == key.size - 1
     start: Any = slice(None) if has_one_each else segment_starts(key)
+    size = key.size  # what is added up later must not keep all keys
     index: Any = bin_index[start]
 
     def add(terms: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
         """Pairwise summation: a million floats are exact to 1e-12."""
-        return terms(slice(None)) if has_one_each else _sum_segments(start, key.size, terms)
+        return terms(slice(None)) if has_one_each else _sum_segments(start, size, terms)
 
     def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if has_one_each:

@@ -84,9 +84,6 @@ _NUMBERS: Final = (*(floats := (pl.Float16, pl.Float32, pl.Float64)), *map(pl.Li
 _HASHED_TOGETHER: Final = 2**18
 """Rows whose hashes are computed together: all of a large run would take several times their memory."""
 
-_HASH_PARTS: Final = 8
-"""Parts in which the hashes of rows are looked through."""
-
 _MAX_CHARACTERS: Final = 60
 _LOOK: Final = "Check which columns were taken for the outcome and the right answer."
 
@@ -456,13 +453,12 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
 @kept_for_last_run
 def _row_contents(run: AnswerRun) -> pl.Series | None:
     """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
-    hashes = _hash_rows(run, cs.all())
-    part_of = hashes.view(np.uint8)[:: hashes.itemsize] % _HASH_PARTS
-    for part in range(_HASH_PARTS):  # sorted part by part, which takes less than a table of all
-        some = np.sort(hashes[part_of == part])
-        if bool((some[1:] == some[:-1]).any()):
-            return pl.Series(hashes)
-    return None
+    in_order = _hash_rows(run, cs.all())
+    in_order.sort()  # in place, as there may be very many
+    if not bool((in_order[1:] == in_order[:-1]).any()):
+        return None
+    del in_order
+    return pl.Series(_hash_rows(run, cs.all()))
 
 
 def _hash_rows(run: AnswerRun, columns: cs.Selector) -> NDArray[np.uint64]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from types import ModuleType
+from weakref import ref
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from calib_core import bins as bins_module
 from calib_core import compiled_bins
@@ -273,6 +276,23 @@ def test_a_sum_made_part_by_part_is_that_of_one_array_to_the_bit(n: int) -> None
     running = running_sum()
     parts = [running(values[begin : begin + 1_000]) for begin in range(0, n, 1_000)]
     assert np.array_equal(np.concatenate([np.zeros(0), *parts]), np.cumsum(values))
+
+
+def test_a_sum_made_part_by_part_lets_go_of_its_terms() -> None:
+    """At once, not when garbage is collected: they may be columns of millions of rows."""
+    values = np.ones(100)
+
+    def terms(part: slice) -> NDArray[np.float64]:
+        return values[part]
+
+    kept = ref(terms)
+    gc.disable()
+    try:
+        pairwise_sum(100, terms)
+        del terms
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_a_running_sum_of_small_whole_numbers_does_not_overflow() -> None:

@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calib_core.advice import option_name
+from calib_core.bins import chunks
 from calib_core.errors import Refused, shorten
 from calib_core.readers.atomic_write import write_atomically
 from calib_core.readers.format import Format, Head, Reading, ReadOptions
@@ -87,6 +88,9 @@ _PART_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 """Part → the columns that are read of it."""
+
+_DRAW_COUNTS: Final = ("draws_top", "draws_all")
+"""Parts that are counts by draw and cell."""
 
 RunMetadata = Mapping[str, Any]
 """The part of a run that is not tabular, as stored in JSON."""
@@ -158,9 +162,15 @@ def sums_from_table(metadata: RunMetadata, table: pl.LazyFrame) -> TokenSums:
         If something is missing or of the wrong type.
     """
     parts: dict[str, PartColumns] = {}
-    for part, rows in _part_frames(table):
-        check_table(metadata, rows)
-        parts[part] = {name: rows[name].to_numpy() for name in _PART_COLUMNS[part]}
+    drawn: dict[str, NDArray[np.int16 | np.int32]] = {}
+    for part, frame in _part_frames(table):
+        check_table(metadata, frame)
+        columns = {name: frame[name].to_numpy() for name in _PART_COLUMNS[part]}
+        if part in _DRAW_COUNTS and metadata["draws"] is not None:  # of all parts the largest by far
+            drawn[part] = _draw_counts(columns, int(metadata["draws"]["number"]))
+        else:
+            parts[part] = columns
+        del frame, columns
     empty = _empty_columns()
     rows, classes = int(metadata["rows"]), int(metadata["classes"])
     occurrences = np.zeros(classes, np.int64)
@@ -176,7 +186,7 @@ def sums_from_table(metadata: RunMetadata, table: pl.LazyFrame) -> TokenSums:
         no_class_sums_reason=None if metadata["no_classes"] is None else str(metadata["no_classes"]),
         occurrences=occurrences,
         sum_deviation=float(metadata["excess"]),
-        draws=None if metadata["draws"] is None else _draws_from_parts(metadata["draws"], parts),
+        draws=None if metadata["draws"] is None else _draws_from_parts(metadata["draws"], drawn, parts),
         unstored=None
         if metadata["unseen"] is None
         else _unseen_from_columns(metadata["unseen"], parts.get("unseen", empty)),
@@ -271,18 +281,29 @@ def _grid_from_columns(metadata: RunMetadata, columns: PartColumns) -> GridSums:
     )
 
 
-def _draws_from_parts(metadata: RunMetadata, parts: Mapping[str, PartColumns]) -> NullDraws:
-    empty, n_draws = _empty_columns(), int(metadata["number"])
-    dense: dict[str, NDArray[np.int16 | np.int32]] = {}
-    for part in ("draws_top", "draws_all"):
-        cells = parts.get(part, empty)
-        fits = int(np.abs(cells["count"]).max(initial=0)) <= np.iinfo(np.int16).max
-        dense[part] = np.zeros((n_draws, GRID_CELLS), np.int16 if fits else np.int32)
-        dense[part][cells["draw"], cells["cell"]] = cells["count"]
+def _draw_counts(cells: PartColumns, n_draws: int) -> NDArray[np.int16 | np.int32]:
+    """Counts by draw and cell, shape (draws, GRID_CELLS), in sixteen bits where they fit."""
+    fits = int(cells["count"].max(initial=0)) <= np.iinfo(np.int16).max
+    counts: NDArray[np.int16 | np.int32] = np.zeros((n_draws, GRID_CELLS), np.int16 if fits else np.int32)
+    for part in chunks(cells["count"].size):
+        counts[cells["draw"][part], cells["cell"][part]] = cells["count"][part]
+    return counts
+
+
+def _draws_from_parts(
+    metadata: RunMetadata,
+    drawn: Mapping[str, NDArray[np.int16 | np.int32]],
+    parts: Mapping[str, PartColumns],
+) -> NullDraws:
+    empty = _empty_columns()
+    top_label, all_labels = (
+        drawn[part] if part in drawn else _draw_counts(empty, int(metadata["number"]))
+        for part in _DRAW_COUNTS
+    )
     class_draws = parts.get("draws_class", empty)
     columns = [class_draws[name] for name in ("draw", "group", "cell", "count")]
     by_class = np.stack(columns, axis=1).astype(np.int32, copy=False) if metadata["by_class"] else None
-    return NullDraws(int(metadata["seed"]), dense["draws_top"], dense["draws_all"], by_class)
+    return NullDraws(int(metadata["seed"]), top_label, all_labels, by_class)
 
 
 def _unseen_from_columns(metadata: RunMetadata, columns: PartColumns) -> UnstoredBounds:

@@ -74,10 +74,9 @@ def test_every_field_comes_back_to_the_last_bit(tmp_path: Path, variant: str) ->
 
 def test_draws_that_do_not_fit_into_sixteen_bits_have_more() -> None:
     cells = {"draw": np.array([0]), "cell": np.array([1]), "count": np.array([40_000])}
-    metadata = {"number": 1, "seed": 0, "by_class": False}
-    draws = sums._draws_from_parts(metadata, {"draws_top": cells})
-    assert (draws.top_label.dtype, draws.top_label[0, 1]) == (np.int32, 40_000)
-    assert draws.all_labels.dtype == np.int16
+    counts = sums._draw_counts(cells, 1)
+    assert (counts.dtype, counts[0, 1]) == (np.int32, 40_000)
+    assert sums._draw_counts({**cells, "count": np.array([2**15 - 1])}, 1).dtype == np.int16
 
 
 @pytest.mark.parametrize("by_class", [True, False])
