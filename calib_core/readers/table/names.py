@@ -341,8 +341,14 @@ def name_words(name: str) -> tuple[str, ...]:
 
 def spelling_rank(column: str, name: str) -> int | None:
     """Return the place of a column's name, or of its path's last step, among the spellings of a name."""
-    spellings = _SPELT.get(name, ())
-    ends = (normalise_name(column), normalise_name(column.rpartition(".")[2]))
+    return _rank_among(_SPELT.get(name, ()), *_whole_and_last(column))
+
+
+def _whole_and_last(column: str) -> tuple[str, str]:
+    return normalise_name(column), normalise_name(column.rpartition(".")[2])
+
+
+def _rank_among(spellings: Sequence[str], *ends: str) -> int | None:
     return next((spellings.index(end) for end in ends if end in spellings), None)
 
 
@@ -363,7 +369,9 @@ def meanings(column: str) -> tuple[Meaning, ...]:
     >>> [meaning.name for meaning in meanings("label")], meanings("elapsed")
     (['gold', 'prediction'], ())
     """
-    spelt = {name: rank for name in SPELLINGS if (rank := spelling_rank(column, name)) is not None}
+    ends = _whole_and_last(column)
+    ranks = {name: _rank_among(spellings, *ends) for name, spellings in _SPELT.items()}
+    spelt = {name: rank for name, rank in ranks.items() if rank is not None}
     found = [Meaning(name, "said") for name in sorted(spelt, key=lambda name: spelt[name] > 0)]
     before, _, last = column.rpartition(".")
     if "id" in spelt and before and not QUESTIONS.intersection(name_words(before)):
