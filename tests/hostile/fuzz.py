@@ -25,10 +25,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 HERE: Final = Path(__file__).resolve().parent
 SECONDS: Final = 10.0
-"""How long one mutant may take."""
-START_SECONDS: Final = 120.0
+"""How much processor time one mutant may take: how long it takes hangs on what else the machine does."""
+WAIT_SECONDS: Final = 120.0
+"""How long a reading process may take to start, or to read."""
 OUTCOMES: Final = ("refused", "asks", "told", "equal", "lawful", "mixed", "silent", "ended", "crash")
 """What may come of a spoilt file: what `verdict.OUTCOMES` says, or the reading process ended or crashed."""
 
@@ -75,13 +78,13 @@ class Reader:
 
     def judged(self, seed: int) -> dict[str, Any]:
         """What is said of this seed's mutant; of one that ended the process, or hung, that."""
-        line = _answer(self._process, b"%d\n" % seed, SECONDS)
+        line = answer(self._process, b"%d\n" % seed, SECONDS)
         if line:
             return json.loads(line)
         status = self._process.poll()
         self.stop()
         self._process = _start(types=self._types)
-        how = f"was not done after {SECONDS:.0f} s" if status is None else f"ended with {status}"
+        how = "was not done in time" if status is None else f"ended with {status}"
         faults = list(_apart(seed, how, types=self._types))
         return {"seed": seed, "good": "?", "way": "any", "outcome": "ended", "faults": faults}
 
@@ -123,24 +126,33 @@ def _start(*, types: bool) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "POLARS_MAX_THREADS": "1"},
     )
-    if _answer(process, b"", START_SECONDS) != b"ready\n":
+    if answer(process, b"", WAIT_SECONDS) != b"ready\n":
         process.kill()
         raise RuntimeError("the reading process did not start; it said why above")
     return process
 
 
-def _answer(process: subprocess.Popen[bytes], asked: bytes, seconds: float) -> bytes:
-    """The next line of what it says; b"" where it ended, or said nothing for so long."""
+def answer(process: subprocess.Popen[bytes], asked: bytes, seconds: float) -> bytes:
+    """The next line of what it says; b"" where it ended, or said nothing in so much processor time."""
     assert process.stdin is not None
     assert process.stdout is not None
+    before, until = _processor_seconds(process), time.monotonic() + WAIT_SECONDS
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(asked)
         process.stdin.flush()
-    ready, _, _ = select.select([process.stdout], [], [], seconds)
+    ready: list[Any] = []
+    while not ready and time.monotonic() < until and _processor_seconds(process) - before < seconds:
+        ready, _, _ = select.select([process.stdout], [], [], 0.2)
     line = process.stdout.readline() if ready else b""
     if ready and not line:
         process.wait()
     return line
+
+
+def _processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    """The processor time that it used so far."""
+    times = psutil.Process(process.pid).cpu_times()
+    return times.user + times.system
 
 
 def judged(seeds: Iterable[int], *, types: bool = False) -> Iterator[dict[str, Any]]:

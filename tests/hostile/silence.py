@@ -7,9 +7,10 @@ What is left is lawful (`is_lawful`): all that the two files say differently may
 It is judged by what the two files say, so of each way of spoiling it lets through only: of numbers and bytes
 (change_numbers, flip, overwrite), another value within the range of its field; of marks and pieces (insert,
 splice, leave_out), another wording of a text that is no number, or a sample or a token less; of lines
-(repeat, drop, shuffle) and of ends (cut, behead), nothing but the same records in another order; of types, a
-number written as text, and in tables an answer that is a number or a list of right ones. Where a file has
-lawful and other changes at once ("mixed"), which of them moved the number is for a person to read.
+(repeat, drop, shuffle) and of ends (cut, behead), nothing but the same records in another order, which only
+moves numbers where right answers are joined on the row; of types, a number written as text, and in tables an
+answer that is a number or a list of right ones. Where a file has lawful and other changes at once
+("mixed"), which of them moved the number is for a person to read.
 """
 
 from __future__ import annotations

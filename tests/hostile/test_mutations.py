@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Final
@@ -13,7 +16,7 @@ from typing import Final
 import pytest
 
 from hostile import mutate
-from hostile.fuzz import judged, table
+from hostile.fuzz import WAIT_SECONDS, answer, judged, table
 from hostile.good_files import LOGS, Good, goods
 from hostile.verdict import Judge
 
@@ -113,3 +116,14 @@ def test_the_table_counts_every_outcome_of_every_way() -> None:
     first, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in counted.splitlines()]
     assert [dict(zip(first[1:], row[1:], strict=True))["told"] for row in rows] == ["1", "2", "3"]
     assert [(row[0], row[first.index("refused")]) for row in rows][-1] == ("all", "1,200")
+
+
+@pytest.mark.parametrize(("does", "said"), [("time.sleep(1)", b"read\n"), ("while True: pass", b"")])
+def test_a_reading_process_is_given_up_for_its_processor_time(does: str, said: bytes) -> None:
+    code = f"import time\ninput()\n{does}\nprint('read')"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    begun = time.monotonic()
+    with process:
+        assert answer(process, b"1\n", 0.5) == said
+        process.kill()
+    assert time.monotonic() - begun < WAIT_SECONDS / 2

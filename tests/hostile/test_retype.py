@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,23 @@ def test_a_change_in_silence_is_noticed(known: tuple[Good, ...], tmp_path: Path)
     silent = judge.faults(good, retyped(now=True), read=other)
     assert silent["outcome"] == "silent"
     assert any("moved in silence" in fault and "→ True" in fault for fault in silent["faults"])
+
+
+def test_another_order_may_move_numbers_only_where_answers_are_joined_on_the_row(
+    known: tuple[Good, ...], tmp_path: Path
+) -> None:
+    plain, numbered = (next(good for good in known if good.id == id_) for id_ in ("jsonl-quiz", "tgi"))
+    judge = Judge(tmp_path / "work", [plain, numbered])
+
+    def turned(good: Good, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        return {**files, good.main: b"".join(reversed(files[good.main].splitlines(keepends=True)))}
+
+    assert judge.faults(plain, turned(plain, plain.files)) == {"outcome": "equal", "faults": []}
+    assert judge.faults(numbered, turned(numbered, numbered.files)) == {"outcome": "lawful", "faults": []}
+    other = Retyper([plain]).changed(plain, plain.main, Change((3, "confidence"), 0.5, 0.125)).files
+    silent = judge.faults(plain, turned(plain, plain.files), read=turned(plain, other))
+    assert silent["outcome"] == "silent"
+    assert "numbers moved in silence: the same records in another order" in silent["faults"]
 
 
 def test_each_kind_of_value_is_exchanged() -> None:

@@ -80,6 +80,8 @@ class Judge:
         if result.said != sound.said:
             return {"outcome": "asks" if result.outcome == "asks" else "told", "faults": wrong[:5]}
         lawful, unlawful = changes_of(good.files, spoilt)
+        if not lawful and not unlawful:
+            (lawful if good.numbered else unlawful).append("the same records in another order")
         if not lawful:
             wrong += [f"numbers moved in silence: {one}" for one in unlawful]
         outcome = "mixed" if lawful and unlawful else "lawful" if lawful else "silent"

@@ -348,7 +348,7 @@ def test_p_values_of_draws_are_those_of_drawing_row_by_row(digits: int) -> None:
     said = ((random.permutation(np.arange(300, 2900))[:90] + 0.5) / FINEST_BINS).round(digits)
     sums = CalibrationSums.from_pairs(said, random.random(90) < said**1.5)
     tested = cox_test_of_sums(sums)
-    chance, count = sums.confidence / sums.count, np.asarray(sums.count)
+    chance, count = sums.confidence / sums.count, np.asarray(sums.count, np.int64)
     covariance = sums.design.T @ (sums.design * sums.variance[:, None])
     parts = calibration_test.CalibrationParts.of_scores(sums.x, sums.variance, covariance)
     numbers = np.random.default_rng(calibration_test.DRAW_SEED)

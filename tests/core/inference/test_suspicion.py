@@ -142,7 +142,9 @@ def test_an_example_needs_no_answers() -> None:
     [("0", "A", True), ("3.0", "d", True), ("12", "A", False), ("0", "AB", False), ("x", "A", False)],
 )
 def test_numbers_beside_letters_may_be_positions(gold: str, answer: str, *, expected: bool) -> None:
-    rows = [{"id": f"q{at}", "confidence": 0.5, "gold": gold, "prediction": answer} for at in range(30)]
+    rows: list[Row] = [
+        {"id": f"q{at}", "confidence": 0.5, "gold": gold, "prediction": answer} for at in range(30)
+    ]
     message = found(rows)["accuracy_near_zero"].message
     assert ("COLUMN" in message and "gold_index:from1" in message) == expected
 

@@ -124,4 +124,4 @@ def test_a_column_of_judges_names_is_the_model_beside_their_labels() -> None:
     columns = {"judge": names, "label": PASS, "human_label": OTHER}
     mapping = {"judge": "model", "label": "judge", "human_label": "human"}
     assert planned({"judge": "judge"}, **columns) == [mapping]
-    assert planned(**{**columns, "judge": PASS})[0]["judge"] == "judge"
+    assert planned(judge=PASS, label=PASS, human_label=OTHER)[0]["judge"] == "judge"
