@@ -54,7 +54,7 @@ from pages.widgets.run_selection import ALL_DATASETS
 from pages.widgets.security_headers import MIDDLEWARE, disable_external_ip_lookup
 from pages.widgets.shell import PageContext, shell, show_all_hidden
 from pages.widgets.summary import show_headline, show_provenance, show_warnings_of_runs
-from pages.widgets.table import COLUMN_CONFIG, as_arrow, fit_column_widths
+from pages.widgets.table import COLUMN_CONFIG, as_arrow, fit_column_widths, fit_to_page
 from pages.widgets.uploader import show_upload_field
 from pages.widgets.url_inputs import url_text_input, url_toggle
 from pages.widgets.verdicts import CHIP_PADDING, pick_verdicts, verdict_cells
@@ -107,7 +107,7 @@ def overview_columns(terms: Terms) -> dict[str, Any]:
         "ece": _number_column("ece", "ECE", terms),
         "title": st.column_config.TextColumn("Method"),
         "used": st.column_config.NumberColumn(
-            "Rows used", format="localized", help=f"Rows with a {terms.confidence} and an outcome."
+            "Rows", format="localized", help=f"Rows used: those with a {terms.confidence} and an outcome."
         ),
         "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
     }
@@ -368,7 +368,7 @@ def _show_run_table(
         as_arrow(shown),
         key=key,
         hide_index=True,
-        column_config=fitted,
+        column_config=fit_to_page(fitted, shown, has_boxes=True),
         placeholder="–",
         row_height=SPARKLINE_HEIGHT + _ROW_PADDING,
         height="content" if shown.height <= 12 else 630,

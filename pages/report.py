@@ -147,7 +147,7 @@ def choose_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> ReportChoic
 
 
 def runs_to_report(url_state: UrlState, runs: Sequence[LoadedRun]) -> Sequence[LoadedRun]:
-    """Return the runs that are reported by default: one's own all, of the demo data those of one data set."""
+    """Return the runs that are reported by default: all of one's own, or one data set of the demo data."""
     own = [run for run in runs if run.file.is_uploaded]
     return own or (runs_to_start_with(url_state, runs) if is_demo_data() else runs)
 
@@ -208,7 +208,7 @@ def report_order(
 
 
 def today() -> date:
-    """Return the day as the server has it."""
+    """Return today's date on the server."""
     return datetime.now().astimezone().date()
 
 
@@ -265,8 +265,8 @@ def _refusal(file: LoadedFile, accepted_file_ids: Sequence[str]) -> str | None:
     report = file.report
     if report is not None and report.status == "asks" and file_id(file) not in accepted_file_ids:
         return (
-            f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)}, and it is not decided whether to leave "
-            "them out."
+            f"{bad_rows_phrase(report.n_bad_rows, report.n_rows)}, and nobody has decided whether to "
+            "leave them out."
         )
     return file.refusal
 
@@ -397,7 +397,7 @@ def show_progress(progress: ReportProgress) -> None:
 
 
 def show_preview(order: ReportOrder, chosen: Sequence[LoadedRun]) -> None:
-    """Draw the head of the report and the first of the chosen runs as they will stand there."""
+    """Draw the top of the report: its title, and the first of the chosen runs as they will appear in it."""
     front, runs = order.front, chosen[:MAX_PREVIEWED_RUNS]
     with st.container(border=True, key="preview"):
         st.header(escape_markdown(front.title), anchor=False)
@@ -424,13 +424,13 @@ def cached_first_page(order: ReportOrder, runs: Sequence[LoadedRun]) -> tuple[Vi
 
 
 def _show_card(view: View, number: int) -> None:
-    """Draw one run: its diagram, and beside it the verdict and three numbers."""
+    """Draw one run: its name, its diagram, and beside it the verdict and three numbers."""
+    st.subheader(escape_markdown(view.title), anchor=False)
+    st.caption(escape_markdown(view.method_title))
     left, right = side_by_side()
     with left:
         show_view_figure(view, replace(view.figures[0], id=f"card_{number}", title=view.title))
     with right:
-        st.subheader(escape_markdown(view.title), anchor=False)
-        st.caption(escape_markdown(view.method_title))
         st.markdown(escape_markdown(view.headline))
         if view.caveat:
             st.caption(f":material/warning: {escape_markdown(view.caveat)}")

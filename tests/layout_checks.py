@@ -6,7 +6,9 @@ from playwright.sync_api import Locator, Page
 
 from window import settled
 
-WIDTHS = (1920, 1440, 1024, 420)
+WIDTHS = (1920, 1440, 1280, 1024, 420)
+LEAST_WIDTH_OF_TABLES = 1280
+"""Of the window in which every table fits its page; in a narrower one it scrolls sideways."""
 KNOWN = "404 (Not Found)"
 """Streamlit looks for its server beside the page's address first, and above it when it is not there."""
 
@@ -46,6 +48,10 @@ OVERLAPPING = """() => {
     return found;
 }"""
 
+CUT_TABLES = """() => [...document.querySelectorAll('[data-testid=stMain] .dvn-scroller')]
+    .filter(box => box.scrollWidth > box.clientWidth + 1)
+    .map(box => `${box.closest('[class*=st-key-]')?.className}: ${box.scrollWidth} of ${box.clientWidth}`)"""
+
 TILES_APART = """() => {
     const tiles = [...document.querySelectorAll('[data-testid=stMetric]')];
     const boxes = tiles.map(tile => tile.getBoundingClientRect());
@@ -82,6 +88,8 @@ def no_fault(page: Page) -> None:
     assert (cut_off := page.evaluate(CUT_OFF)) == [], cut_off
     assert (overlapping := page.evaluate(OVERLAPPING)) == [], overlapping
     assert page.evaluate(TILES_APART) == 0
+    if page.evaluate("window.innerWidth") >= LEAST_WIDTH_OF_TABLES:
+        assert page.evaluate(CUT_TABLES) == []
     assert page.locator("[data-testid=stException]").count() == 0
     assert "Traceback" not in page.locator("body").inner_text()
 

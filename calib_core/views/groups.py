@@ -74,7 +74,7 @@ FEW_ROWS_CAUTION: Final = (
 HIDDEN_TITLE: Final = "Hidden groups"
 PAIRED_TITLE: Final = "Paired differences, everything else equal, on the same questions"
 _GROUP_COLUMNS_FIRST: Final = (
-    *("name", "series", "bias", "bias_low", "verdict", "q", "value", "low"),
+    *("name", "series", "bias", "bias_low", "verdict", "q", "value", "low", "n_used"),
     *("against_rest", "against_rest_low", "against_rest_q"),
 )
 """What a narrow window must not cut off."""

@@ -370,7 +370,7 @@ def _pick_roles(base: FileReport, key: str) -> _Draft:
     is_as_asked = reading is not None and (bool(wide) or columns == asked)
     missing = reading.missing if reading is not None and is_as_asked else _missing_values(base, read_as)
     if missing:
-        st.caption(f"{escape_markdown(', '.join(missing))} as missing.")
+        st.caption(f"Read as missing: {escape_markdown(', '.join(missing))}.")
     return _Draft(columns, wide, _unanswered(lacking, read_as), missing=missing)
 
 
@@ -613,7 +613,7 @@ def _first_reason(message: str, file: LoadedFile) -> str:
 
 
 def figures_text(figures: RunFigures, *, with_rows: bool = True, with_auroc: bool = False) -> str:
-    """Return what a file comes to, as Markdown."""
+    """Return the numbers that a file would give, as Markdown."""
     bad = f", {figures.n_bad_rows:,} of them bad" if figures.n_bad_rows else ""
     parts = [f"**{plural(figures.n_rows, 'row')}**{bad}"] if with_rows else []
     facts: list[str] = []

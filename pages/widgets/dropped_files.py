@@ -95,7 +95,7 @@ def open_accepted_diagram(runs: Sequence[LoadedRun]) -> None:
 
 
 def _page_of(run: LoadedRun) -> PageInfo:
-    """Return the page that a run without a confidence, or any other, is looked at first."""
+    """Return the page on which a run is looked at first: the judge's, where it has no confidence."""
     return PAGES["reliability" if has_confidence(run) else "judge"]
 
 

@@ -31,7 +31,7 @@ from pages.widgets.column_mapping import (
 )
 from pages.widgets.export import Export
 from pages.widgets.page_link import page_link
-from pages.widgets.table import COLUMN_CONFIG, fit_column_widths, show_selectable_table
+from pages.widgets.table import COLUMN_CONFIG, show_selectable_table
 
 LOOKS_LIKE_GOLD: Final = (
     "This looks like a table of right answers. Select it as “Right answers from” of the file that needs one."
@@ -193,13 +193,12 @@ def show_file_table(
         frame = frame.drop("Recognised as")
     recipe = f"{plural(len(order), 'file')}, {len(loaded)} loaded"
     export = Export("files", lambda: frame, recipe, "Table of files")
-    columns = fit_column_widths(COLUMN_CONFIG, frame, *({"State", "File", "Why"} & {*frame.columns}))
     selected = show_selectable_table(
         frame,
         key="files",
         alt=plural(len(order), "file"),
         export=export,
-        columns=columns,
+        columns=COLUMN_CONFIG,
         rows=map(file_id, order),
     )
     if selected is not None:

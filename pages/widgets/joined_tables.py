@@ -99,7 +99,7 @@ def _names_text(files: Sequence[LoadedFile]) -> str:
 
 
 def _keep(mappings: Mapping[LoadedFile, FileMapping]) -> None:
-    """Keep the mapping of each file; an empty one is deleted. What cannot be kept is reported."""
+    """Keep the mapping of each file; an empty one is deleted. A failure is reported."""
     try:
         for file, mapping in mappings.items():
             store = mapping_store(file)
@@ -108,4 +108,4 @@ def _keep(mappings: Mapping[LoadedFile, FileMapping]) -> None:
             else:
                 store.delete(file.listing.path)
     except OSError as error:
-        st.session_state[_TROUBLE] = f"It cannot be kept: {error.strerror}."
+        st.session_state[_TROUBLE] = f"The choice cannot be saved: {error.strerror}."

@@ -240,7 +240,7 @@ def _word_question(page: PageInfo, choice: object, place: DeltaGenerator) -> Non
 
 
 def _show_what_comes(page_id: str, contents: FolderContents) -> None:
-    """Say how much of the folder the page stands on, while files are being read, and what is being sent."""
+    """Say how much of the folder has been read so far, while that goes on, and what is being uploaded."""
     if not PAGES[page_id].needs_runs or n_uploads_under_way():
         wait_for_uploads()
     n_read, n_unread = sum(not file.is_uploaded for file in contents.files), len(contents.unread)
@@ -271,7 +271,7 @@ def show_all_hidden(hidden_runs: Sequence[LoadedRun]) -> None:
 def _load_folder(
     page_id: str, url_state: UrlState, accepted_file_ids: Sequence[str]
 ) -> tuple[FolderContents, tuple[LoadedRun, ...], DemoState]:
-    """Return the files and runs that the page can be drawn with, and where the demo data stand.
+    """Return the files and runs with which the page can be drawn, and what is shown of the demo data.
 
     While files are being read, every page but Files waits for the first run, and a page of one run for that
     which the address names.
@@ -299,7 +299,7 @@ def _load_folder(
 
 
 def _demo_state(url_state: UrlState, runs: Sequence[LoadedRun]) -> DemoState:
-    """Return where the demo data stand: away once a file of one's own is loaded, unless they are asked for.
+    """Return what is shown of the demo data: nothing beside a file of one's own, unless they are asked for.
 
     The switch asks for them, and so does a link to a run of theirs.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -13,12 +13,21 @@ from calib_core.metrics import METRICS
 from calib_core.terms import Terms
 from pages.widgets.export import Export, table_export_menu
 from pages.widgets.pickers import ROW_CLICKS, clicked_row, rows_key
+from pages.widgets.verdicts import CHIP_PADDING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_COLUMN_WIDTH: Final = 280
 """Largest width in pixels of a column, however long its texts are."""
+PAGE_ROOM: Final = 892
+"""Pixels that a table has on a page, where the window is 1280 pixels wide."""
+BLOCK_ROOM: Final = PAGE_ROOM - 36
+"""The same in a block of a page."""
+_MIN_TEXT_WIDTH: Final = 118
+"""Pixels that a column of texts keeps where others need room: those of a common verdict."""
+_BOXES_WIDTH: Final = 34
+"""Pixels of the boxes by which rows are selected."""
 
 COLUMN_CONFIG: Final = {
     "percent": st.column_config.TextColumn("Says", help="The confidences in the bin, in percent."),
@@ -39,7 +48,8 @@ COLUMN_CONFIG: Final = {
         width=96,
         help="The bin's share of the total gap Σ|Y − C|.",
     ),
-    "File": st.column_config.TextColumn("File", width=360),
+    "File": st.column_config.TextColumn("File", width=230),
+    "Why": st.column_config.TextColumn("Why", width=400),
     "title": st.column_config.TextColumn("Method"),
     "run": st.column_config.TextColumn("Run"),
     "rows": st.column_config.NumberColumn("Rows", format="localized"),
@@ -103,6 +113,82 @@ def fit_column_widths(
     return {**columns, **{name: {**columns.get(name, {}), **width} for name, width in widths.items()}}
 
 
+def fit_to_page(
+    columns: Mapping[str, Any],
+    frame: pl.DataFrame,
+    *,
+    room: int = PAGE_ROOM,
+    has_boxes: bool = False,
+    numbers: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return the column configuration with which the table fits a window of 1280 pixels.
+
+    Numbers have the room that they need; of the texts, the longest give way to them. Room that is left goes
+    to columns that would be wider than their texts. Where it is too little, the last columns are hidden.
+
+    Parameters
+    ----------
+    columns : Mapping
+        Column → its configuration; a text column has the width in it only if there is room.
+    frame : pl.DataFrame
+    room : int
+        Pixels that the table has there.
+    has_boxes : bool
+        Whether each row has a box by which it is selected.
+    numbers : Collection of str
+        Columns of texts that are numbers, such as intervals, of which nothing may be cut off.
+    """
+    hidden = hidden_columns(columns, frame)
+    configs = {name: columns.get(name, {}) for name in frame.columns if name not in hidden}
+    wanted = {name: _wanted_width(frame[name], config) for name, config in configs.items()}
+    texts = {name for name, config in configs.items() if _is_text(frame[name], config)} - {*numbers}
+    room -= has_boxes * _BOXES_WIDTH
+    widths: dict[str, int] = {}
+    for name, width in wanted.items():
+        least = min(width, _MIN_TEXT_WIDTH) if name in texts else width
+        if sum(widths.values()) + least > room:
+            break
+        widths[name] = least
+    needed = {name: min(wanted[name], _wanted_width(frame[name], {})) for name in texts & widths.keys()}
+    for aims in (needed, {name: wanted[name] for name in needed}):
+        squeezed = sorted((aim - widths[name], name) for name, aim in aims.items() if aim > widths[name])
+        for number, (lacking, name) in enumerate(squeezed):
+            widths[name] += min(lacking, (room - sum(widths.values())) // (len(squeezed) - number))
+    fitted = {
+        name: {**config, "width": widths[name]} if name in widths else {**config, "hidden": True}
+        for name, config in configs.items()
+    }
+    return {**columns, **fitted}
+
+
+def hidden_columns(columns: Mapping[str, Any], frame: pl.DataFrame) -> list[str]:
+    """Return the columns that only the table's own menu shows."""
+    return [name for name in frame.columns if columns.get(name, {}).get("hidden")]
+
+
+def _is_text(values: pl.Series, config: Mapping[str, Any]) -> bool:
+    """Return whether a column's cells are texts that can be cut off, not pictures."""
+    is_image = config.get("type_config", {}).get("type") == "image"
+    return not is_image and (values.dtype == pl.String or values.dtype.is_nested())
+
+
+def _wanted_width(values: pl.Series, config: Mapping[str, Any]) -> int:
+    """Return the pixels that a column would take."""
+    if isinstance(width := config.get("width"), int):
+        return width
+    heading = config.get("label") or values.name
+    number_format = config.get("type_config", {}).get("format") or ""
+    if values.dtype.is_numeric() and "%" in number_format:
+        texts = [number_format % value for value in values if value is not None]
+    elif values.dtype.is_numeric():
+        texts = [f"{value:,}" for value in values if value is not None]
+    elif values.dtype.is_nested():  # chips
+        texts = [" ".join(map(str, chips)) + CHIP_PADDING for chips in values.to_list() if chips]
+    else:
+        texts = list(map(str, values.drop_nulls()))
+    return min(MAX_COLUMN_WIDTH, _text_column_width(pl.Series(heading, texts, dtype=pl.String)))
+
+
 def fit_bars(column: Mapping[str, Any], values: pl.Series) -> dict[str, Any]:
     """Return the configuration of a column of bars, the longest of which fills its room."""
     largest = values.max() or 100
@@ -133,7 +219,7 @@ def show_table(
         as_arrow(frame),
         key=key,
         hide_index=True,
-        column_config=columns,
+        column_config=fit_to_page(columns, frame, room=BLOCK_ROOM),
         placeholder="–",
         height="content" if frame.height <= 12 else 420,
         alt=alt,
@@ -166,7 +252,7 @@ def show_selectable_table(
         as_arrow(frame),
         key=rows_key(key, *rows),
         hide_index=True,
-        column_config=columns,
+        column_config=fit_to_page(columns, frame, has_boxes=True),
         placeholder="–",
         height="content" if frame.height <= 12 else 356,  # what a click brings is below, and in sight
         on_select="rerun",

@@ -185,6 +185,21 @@ def test_one_click_accepts_what_the_forms_show(data: Path, visit: Visit) -> None
     assert confidences.round(1).to_dict() == {"as-proposed": 68.3, "asked": 34.1, "changed": 34.1}
 
 
+def test_what_a_suggestion_comes_to_is_what_its_diagram_says(data: Path, visit: Visit) -> None:
+    """By the method with which the diagram opens, not by the first of several; and bad rows are named."""
+    rows = [{"path_mean_prob": 0.25, "conf": row["confidence"], "hit": row["correct"]} for row in quiz(40)]
+    write_csv(data / "two.csv", [*rows, {**rows[0], "conf": "often"}])
+    at = visit("files")
+    assert "41 rows, 1 of them bad · accuracy 40.0 % · mean confidence 68.3 %" in screens.plain(page_text(at))
+    assert table(at, "File", "Why")["Why"].tolist() == ["would give accuracy 40.0 %, mean confidence 68.3 %"]
+    at.button(key="accept_two.csv").click()
+    at = screens.run(at)
+    assert "1 of 41 rows is bad. Calib loads the file once you decide." in page_text(at)
+    at.button(key="load_two.csv").click()
+    at = go(screens.run(at), "reliability")
+    assert "states 68.3 % on average and is right 40.0 %" in page_text(at)
+
+
 def test_a_proposal_can_be_changed(data: Path, visit: Visit) -> None:
     rows = [{"conf": row["confidence"], "is_correct": row["correct"], "c2": 0.25} for row in quiz(40)]
     write_csv(data / "likely.csv", rows)
@@ -476,7 +491,7 @@ def test_values_without_an_outcome_are_missing_where_a_person_names_the_columns(
     at = upload(visit("files"), "own.csv", rows)
     assert data.exists()
     choose(at, "role_uploaded--own.csv_0_confidence", "x1")
-    assert "invalid as missing" in screens.plain(page_text(at))
+    assert "Read as missing: invalid." in screens.plain(page_text(at))
     at.button(key="accept_uploaded--own.csv").click()
     assert tiles(screens.run(at))["Rows used / total"] == "38 / 40"
 

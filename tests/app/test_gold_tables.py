@@ -71,3 +71,13 @@ def test_of_several_tables_of_right_answers_the_one_called_alike_is_proposed(
     keys = [f"gold_{slug(name, exact=True)}" for name in ("output.jsonl", "output_n8.jsonl")]
     chosen = [Path(str(control(at, key).value)).name for key in keys]
     assert chosen == ["gold.csv", "gold_n8.csv"]
+
+
+def test_a_table_of_right_answers_is_proposed_only_to_a_log_that_lacks_them(data: Path, visit: Visit) -> None:
+    write_jsonl(data / "answers.jsonl", [response(number) for number in range(20)])
+    write_csv(data / "gold.csv", [{"custom_id": f"q{number}", "gold": "A"} for number in range(20)])
+    write_csv(data / "unsure.csv", [{"id": f"q{number}", "prediction": "A"} for number in range(20)])
+    at = visit("files")
+    assert control(at, "gold_answers.jsonl").value == os.path.realpath(data / "gold.csv")
+    assert control(at, "gold_unsure.csv").options == ["the file itself", "gold.csv"]
+    assert control(at, "gold_unsure.csv").value is None

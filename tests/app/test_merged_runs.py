@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.readers.lm_eval_logs import choice_record, with_acc, write_log
+from pages.state.runs import slug
 from screens import Visit, page_text, table, tables
 
 
@@ -64,8 +65,7 @@ def test_an_undecided_part_is_not_in_the_run_with_a_note(data: Path, visit: Visi
     left_out = "samples_mmlu_law_b_2024-01-02T00-00-00.000000.jsonl"
     text = page_text(visit("reliability"))
     assert f"Left out until you decide on their bad rows: {left_out}." in text
-    good = "samples-mmlu-law-b-2024-01-02t00-00-00.000000.jsonl"
-    page = visit("reliability", good=good)
+    page = visit("reliability", good=slug(left_out, exact=True))
     assert "One run of 3 files" in page_text(page)
     assert "until you decide" not in page_text(page)
     assert tables(page)

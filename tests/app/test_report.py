@@ -184,7 +184,7 @@ def test_bad_rows_are_left_out_as_decided(
     write_csv(data / "good.csv", quiz(50, seed=8))
     visit("report", pages="overview,files")
     document = report(report_buttons)
-    assert "it is not decided whether to leave them out" in document.one("files").text
+    assert "nobody has decided whether to leave them out" in document.one("files").text
     assert len(section(document, "overview")[0].rows) == 1
     visit("report", pages="overview,files", good="bad.csv")
     document = report(report_buttons)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pytest
+import streamlit as st
 
-from pages.widgets.table import as_arrow
+from pages.widgets.table import as_arrow, fit_to_page, hidden_columns
 
 
 def test_tables_are_sent_with_types_that_the_browser_draws() -> None:
@@ -23,3 +26,41 @@ def test_tables_are_sent_with_types_that_the_browser_draws() -> None:
         "run": ["a", "b"],
     }
     assert table.schema.field("verdict").type == pa.list_(pa.string())
+
+
+NUMBER = st.column_config.NumberColumn("Number", format="%.4f")
+
+
+def widths(columns: dict[str, Any], *names: str) -> list[int]:
+    return [columns[name]["width"] for name in names]
+
+
+def test_long_texts_give_way_so_that_a_table_fits_its_page() -> None:
+    frame = pl.DataFrame(
+        {
+            "run": ["short"],
+            "why": ["many words " * 30],
+            "file": ["name " * 30],
+            "ece": [0.12345],
+            "n": [12345],
+        }
+    )
+    columns = fit_to_page({"ece": NUMBER}, frame, room=500)
+    run, why, file, ece, n = widths(columns, *frame.columns)
+    assert hidden_columns(columns, frame) == []
+    assert 480 <= run + why + file + ece + n <= 500
+    assert abs(why - file) <= 1
+    assert run < 118 <= why
+    wide = fit_to_page({"ece": NUMBER}, frame, room=5000)
+    assert widths(wide, "run", "ece", "n") == [run, ece, n], "what is short has the same room on any page"
+    assert widths(wide, "why", "file") == [280, 280]
+
+
+@pytest.mark.parametrize(("room", "hidden"), [(600, 0), (400, 3), (100, 8)])
+def test_the_last_columns_are_hidden_where_a_page_has_no_room_for_them(room: int, hidden: int) -> None:
+    frame = pl.DataFrame({f"value {at}": [0.5] for at in range(9)})
+    columns = fit_to_page(dict.fromkeys(frame.columns, NUMBER), frame, room=room)
+    assert hidden_columns(columns, frame) == frame.columns[9 - hidden :]
+    assert sum(widths(columns, *frame.columns[: 9 - hidden])) <= room
+    again = fit_to_page(columns, frame, room=room)
+    assert again == columns
