@@ -147,6 +147,8 @@ def test_cells_drawn_together_have_the_numbers_of_numpy(most: int) -> None:
     confidence = np.repeat(np.sort(np.append(random.beta(2, 1, 398), [0.0, 1.0])), of_cell)
     fine = sums_of(confidence).binned(Scheme("width", FINEST_BINS))
     chance = np.clip(fine.confidence / fine.count, 0, 1)
-    wanted = np.random.default_rng(0).binomial(np.asarray(fine.count, np.int64), chance, size=(N_DRAWS, fine.n_bins))
+    wanted = np.random.default_rng(0).binomial(
+        np.asarray(fine.count, np.int64), chance, size=(N_DRAWS, fine.n_bins)
+    )
     drawn = correct_counts(BinomialDraws(sums_of(confidence)), Scheme("width", FINEST_BINS))
     assert np.array_equal(drawn, wanted)
