@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from types import MappingProxyType
@@ -15,32 +13,17 @@ from typing import Final, cast
 
 import polars as pl
 
-from calib_core.advice import Advice, bracketed_option, option_name, worded
-from calib_core.errors import MAX_CELLS_SHOWN, BadCell, Problem, Refused, cell_lines, shorten
+from calib_core.advice import Advice, bracketed_option, option_name
+from calib_core.errors import MAX_CELLS_SHOWN, Problem, Refused, shorten
 from calib_core.readers.content import Content
 from calib_core.readers.detect import N_FIRST_OBJECTS, identify_columns, identify_objects
-from calib_core.readers.format import JSON_KINDS, Candidate, Format, Head, Reading, ReadOptions
-from calib_core.readers.table.candidate_lists import (
-    choice_letters_note,
-    find_sampled_answers,
-    find_scored_choices,
-)
-from calib_core.readers.table.candidates import find_candidates
-from calib_core.readers.table.cells import (
-    PLAIN_NUMBER,
-    are_shares,
-    null_where,
-    number_or_text,
-    value_text,
-    with_decimal_points,
-)
+from calib_core.readers.format import JSON_KINDS, Format, Head, Reading, ReadOptions
+from calib_core.readers.table.cells import PLAIN_NUMBER, are_shares, null_where, with_decimal_points
 from calib_core.readers.table.columnar import COLUMNAR_KINDS, first_columnar_values, open_columnar
 from calib_core.readers.table.columns import (
     CHOICE_LISTS,
     CONFIDENCE_SOURCES,
-    COUNTED_FROM_ONE,
     LIST_COLUMNS,
-    LOG_SCALE,
     MAJORITY,
     NUMERIC_COLUMNS,
     PERCENT,
@@ -56,13 +39,13 @@ from calib_core.readers.table.csv_reader import (
     COMMAS,
     DIALECTS,
     CsvDialect,
-    first_csv_values,
     has_regular_records,
     header_of,
     open_csv,
     unescape_ids,
     unescaped_id_notes,
 )
+from calib_core.readers.table.first_rows import N_FIRST_ROWS, first_records, first_values
 from calib_core.readers.table.gold_match import are_letters, match_gold, name_choices, number_classes
 from calib_core.readers.table.gold_table import join_columns, join_gold
 from calib_core.readers.table.group_columns import GroupColumns, KnownGroupColumns
@@ -73,14 +56,13 @@ from calib_core.readers.table.json_reader import (
     open_json_lines,
     open_json_list,
     parse_json,
-    parse_text,
     path_prefixes,
     value_at,
 )
 from calib_core.readers.table.list_cells import combine_columns
 from calib_core.readers.table.names import meanings, name_within, spelling_rank
-from calib_core.readers.table.one_column import NO_VALUES, WRONG_VALUES
 from calib_core.readers.table.plans import unique_within
+from calib_core.readers.table.possible import find_possible
 from calib_core.readers.table.raw import (
     MAX_COLUMNS,
     ColumnFilter,
@@ -91,14 +73,9 @@ from calib_core.readers.table.raw import (
     series_from_values,
     with_row_numbers,
 )
+from calib_core.readers.table.refusals import absent_value_notes, refusal_message
 from calib_core.readers.table.relative_values import divide_masses, of_predicted_class
-from calib_core.readers.table.rows import (
-    GOLD_COLUMNS,
-    TRUTH_COLUMNS,
-    RowCollector,
-    disagreements,
-    judge_slice,
-)
+from calib_core.readers.table.rows import GOLD_COLUMNS, RowCollector, disagreements, judge_slice
 from calib_core.readers.table.run_split import (
     Origin,
     RowJudgement,
@@ -108,7 +85,6 @@ from calib_core.readers.table.run_split import (
     unique_label,
 )
 from calib_core.readers.table.shape import (
-    MAX_SYSTEMS,
     STAR,
     candidate_places,
     fits_pattern,
@@ -116,19 +92,15 @@ from calib_core.readers.table.shape import (
     match_wide,
     nested_paths,
     path_root,
-    paths_into_lists,
     row_places,
     rows_at,
     rows_at_star,
-    series_at,
     several_places_message,
-    too_many_systems_message,
     unwrap_single_values,
     with_nested_fields,
 )
-from calib_core.readers.table.systems import find_systems
 from calib_core.runs import ANSWER_SCHEMA, RUN_COLUMNS, AnswerRun, Run, RunInfo, schema_name
-from calib_core.wording import all_are, join_names, plural
+from calib_core.wording import plural
 
 PARSED_SHARE: Final = 0.9
 """Share of the progress that is reached when every record has been parsed and checked by itself."""
@@ -136,23 +108,11 @@ PARSED_SHARE: Final = 0.9
 N_FIRST_COLUMNAR_ROWS: Final = 1_000
 """Rows of a Parquet or Arrow file that are looked at to exclude columns with too many values for groups."""
 
-N_PREVIEW_ROWS: Final = 5
-"""First rows of a file that are shown to the person who says what its columns mean."""
-
-N_FIRST_ROWS: Final = 1_000
-"""First rows of a file by whose values columns are judged."""
-
-MAX_COLUMNS_JUDGED: Final = 200
-"""Limit on the columns that are looked at, those whose names say something first."""
-
 MAX_REPEATED_IDS: Final = 0.1
 """Largest share of repeated values in a column of ids; with a larger one they name what several rows ask."""
 
 _COLUMNS_OF_DECIMALS: Final = PROBABILITY_COLUMNS | {"choice_probs", "choice_logprobs", "choice_logits"}
 """Names whose columns may have decimal commas."""
-
-MAX_VALUES_SHOWN: Final = 10
-"""Values of a column that a message lists, the most frequent first."""
 
 _ROWS_ARE_NUMBERED: Final = (
     "The number of the row is the id: only files with the same questions in the same order can be paired."
@@ -247,67 +207,6 @@ def gather_lists(part: Slice, roles: ColumnRoles) -> tuple[Slice, dict[str, str]
         label = shorten(", ".join(members))
         columns[label], role_by_column[label] = combined, name
     return replace(part, columns=columns), role_by_column
-
-
-# --- First values, for proposals --------------------------------------------------------------------------
-
-
-def first_values(
-    head: Head,
-    dialect: CsvDialect,
-    columns: Sequence[str],
-    n_rows: int = N_FIRST_OBJECTS,
-    *,
-    as_written: bool = False,
-) -> list[pl.Series]:
-    """Return the first raw values of these columns, at most `n_rows` each, with decimal points in numbers."""
-    if head.kind not in ("text", *COLUMNAR_KINDS):
-        objects = _first_objects(head, n_rows)
-        return [series_from_values(name, [value_at(row, name) for row in objects])[0] for name in columns]
-    own = head.names or header_of(head.content, dialect)
-    root_of = [name if name in own else path_root(name, own) or name for name in columns]
-    roots = [*dict.fromkeys(root_of)]
-    if head.kind == "text":
-        values = first_csv_values(head.content, dialect, roots, n_rows)
-        if dialect.may_have_decimal_commas and not as_written:
-            values = list(map(with_decimal_points, values))
-    else:
-        values = first_columnar_values(head, roots, n_rows)
-    by_root = dict(zip(roots, values, strict=True))
-    return [
-        by_root[root] if root == name else series_at(by_root[root], name[len(root) + 1 :])
-        for name, root in zip(columns, root_of, strict=True)
-    ]
-
-
-def _first_records(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:
-    """Return the first JSON objects; of a file of another kind, those in the cells of its first rows."""
-    if head.kind not in ("text", *COLUMNAR_KINDS):
-        return head.first_objects
-    cells = dict(zip(columns, map(pl.Series.to_list, first_values(head, dialect, columns)), strict=True))
-    parsed = {
-        name: [parse_text(value) if isinstance(value, str) else value for value in values]
-        for name, values in cells.items()
-    }
-    objects = {
-        name: values for name, values in parsed.items() if any(isinstance(one, dict) for one in values)
-    }
-    return [dict(zip(objects, row, strict=True)) for row in zip(*objects.values(), strict=True)]
-
-
-def _first_objects(head: Head, n_rows: int) -> Sequence[Mapping[str, object]]:
-    """Return the first JSON objects, without what is none."""
-    if n_rows <= N_FIRST_OBJECTS:
-        return head.first_objects
-    if head.kind == "json lines":
-        lines = [line for _, line, _ in islice(numbered_lines(head.content), n_rows)]
-        parsed: list[object] = []
-        for line in lines:
-            with suppress(ValueError, RecursionError):
-                parsed.append(parse_json(line.decode()))
-    else:
-        parsed = list(head.list_elements[:n_rows]) or list(head.first_objects)
-    return [cast("Mapping[str, object]", value) for value in parsed if isinstance(value, dict)]
 
 
 # --- The format -------------------------------------------------------------------------------------------
@@ -657,7 +556,7 @@ def _names_and_fields(head: Head, options: ReadOptions) -> tuple[tuple[str, ...]
         counts = [sum(fits_pattern(name, options.wide) for name in header) for header in headers]
         return headers[counts.index(max(counts))], ()
     if head.names:
-        return head.names, nested_paths(_first_records(head, COMMAS, head.names))
+        return head.names, nested_paths(first_records(head, COMMAS, head.names))
     names = dict.fromkeys(key for record in head.first_objects for key in record)
     return tuple(names), nested_paths(head.first_objects)
 
@@ -794,7 +693,7 @@ def _read_rows(
         for name, source in collected.source_columns.items()
         if name in GOLD_COLUMNS and head.gold_path is not None and source not in columns
     }
-    possible = _find_possible(head, dialect, roles, columns, joined, is_refused=refusal is not None)
+    possible = find_possible(head, dialect, roles, columns, joined, is_refused=refusal is not None)
     if not any(map(roles.is_used, columns)):
         runs, refusal = (), possible.too_many_systems or no_known_column_message(columns, head.file)
     progress(1.0, f"{collected.n_rows:,} rows read")
@@ -1015,150 +914,6 @@ def _guess_dialect(data: Content, roles: ColumnRoles) -> CsvDialect:
     return max(DIALECTS, key=suitability)
 
 
-@dataclass(frozen=True, slots=True)
-class _Possible:
-    """What the columns of a table may be read as besides, for a person to decide."""
-
-    candidates: tuple[Candidate, ...] = ()
-    systems: tuple[Candidate, ...] = ()
-    preview: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    letters_note: str | None = None
-    too_many_systems: str = ""
-
-
-def _find_possible(
-    head: Head,
-    dialect: CsvDialect,
-    roles: ColumnRoles,
-    columns: Sequence[str],
-    joined: Mapping[str, str],
-    *,
-    is_refused: bool,
-) -> _Possible:
-    """Find what columns may be read as; with a preview where nothing of use is read.
-
-    A column that has its name may be meant otherwise, such as a confidence in percent. `joined` are the right
-    answers of another table, beside which "answer" is the model's.
-    """
-    read_as = {schema_name(name) for name in roles.used_roles(columns).values()}
-    is_complete = not (read_as.isdisjoint(CONFIDENCE_SOURCES) or read_as.isdisjoint(TRUTH_COLUMNS))
-    is_open = is_refused or not is_complete
-    if not head.finds_candidates or not (is_open or roles.unused_columns(columns)):
-        return _Possible()
-    candidates, written = _find_candidates(head, dialect, roles, columns, joined)
-    if not is_open:
-        return _Possible(candidates)
-    golds = {*read_as, *(name for one in candidates for name in one.names.values())} & GOLD_COLUMNS
-    systems = () if is_complete else _find_systems(head, dialect, columns, has_gold=bool(golds))
-    patterns = {pattern for one in systems for pattern in one.names}
-    candidates = tuple(
-        one for one in candidates if not any(fits_pattern(name, patterns) for name in one.names)
-    )
-    unread = {column: raw for column, raw in written.items() if not roles.is_used(column)}
-    n_systems = max((sum(fits_pattern(name, [one]) for name in columns) for one in patterns), default=0)
-    too_many = (
-        too_many_systems_message(sorted(patterns), n_systems, head.file) if n_systems > MAX_SYSTEMS else ""
-    )
-    return _Possible(candidates, systems, _preview(written, columns), choice_letters_note(unread), too_many)
-
-
-def _find_candidates(
-    head: Head,
-    dialect: CsvDialect,
-    roles: ColumnRoles,
-    columns: Sequence[str],
-    joined: Mapping[str, str],
-) -> tuple[tuple[Candidate, ...], dict[str, pl.Series]]:
-    """Find what columns may be read as, by their names and first values; return also these, as written."""
-    records = _first_records(head, dialect, columns)
-    every = (*columns, *nested_paths(records))
-    paths = every
-    if len(every) > MAX_COLUMNS_JUDGED:
-        telling = [column for column in every if roles.is_used(column) or meanings(column)]
-        paths = tuple(dict.fromkeys((*telling, *every)))[:MAX_COLUMNS_JUDGED]
-    firsts = first_values(head, dialect, paths, N_FIRST_ROWS, as_written=True)
-    written = dict(zip(paths, firsts, strict=True))
-    left_out = {column for column, name in roles.mapping.items() if not name}
-    ordered = sorted(every)
-    left_out |= {column for column in columns if _holds_fields(records, column, ordered)}
-    values = {column: raw for column, raw in written.items() if column not in left_out}
-    if dialect.may_have_decimal_commas:
-        values = {column: with_decimal_points(raw) for column, raw in values.items()}
-    read_as = roles.used_roles(paths)
-    with_commas = {column for column, raw in values.items() if raw is not written[column]}
-    for column, name in read_as.items():
-        if name == "correct" and column in roles.mapping.keys() & values.keys():  # perhaps turned round
-            values[column] = roles.meaning(column, name).judge(values[column]).values
-    free = [path for path in paths if path not in read_as and path not in left_out]
-    lists = _lists_inside(head, dialect, free)
-    scored = list(find_scored_choices(lists))
-    listed = [lists[column] for one in scored for column, name in one.names.items() if name == "choices"]
-    labels = {str(label).lower() for raw in listed for label in raw.explode().drop_nulls()}
-    single = {column: raw for column, raw in values.items() if not any(column in one.names for one in scored)}
-    found = [*find_candidates(single, {**read_as, **joined}, with_commas, labels), *scored]
-    said = {name for one in found if one.clarity == "said" for name in one.names.values()}
-    is_judged = {*read_as.values(), *said} & {*GOLD_COLUMNS, "sample_correct"}
-    if not is_judged and (sampled := find_sampled_answers(lists)):
-        samples = dict(zip(sampled, ("samples", "sample_correct"), strict=True))
-        found = [one for one in found if one.name != "samples"]
-        found.append(Candidate(samples, "said", "lists of answers and of their outcomes"))
-    return tuple(found), written
-
-
-def _holds_fields(records: Sequence[Mapping[str, object]], column: str, paths: Sequence[str]) -> bool:
-    """Return whether a column of JSON holds objects alone, whose fields are among the sorted paths."""
-    at = bisect_left(paths, f"{column}.")
-    values = [record[column] for record in records if record.get(column) is not None]
-    has_paths = at < len(paths) and paths[at].startswith(f"{column}.")
-    return has_paths and all(isinstance(value, dict | list) for value in values)
-
-
-def _preview(written: Mapping[str, pl.Series], columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the first values of each column as texts."""
-    return {
-        column: tuple(
-            shorten("" if value is None else value if isinstance(value, str) else value_text(value), 80)
-            for value in written[column].head(N_PREVIEW_ROWS).to_list()
-        )
-        for column in columns
-        if column in written
-    }
-
-
-def _lists_inside(head: Head, dialect: CsvDialect, free: Sequence[str]) -> dict[str, pl.Series]:
-    """Return the first lists of JSON, Parquet or Arrow: columns, and keys of the objects in them by path."""
-    if head.kind == "text":
-        return {}
-    if head.kind in JSON_KINDS:
-        paths = [path for name in free for path in paths_into_lists(head.first_objects[0], name)]
-        return dict(zip(paths, first_values(head, dialect, paths, N_FIRST_ROWS), strict=True))
-    lists: dict[str, pl.Series] = {}
-    for name, values in zip(free, first_values(head, dialect, free, N_FIRST_ROWS), strict=True):
-        match values.dtype:
-            case pl.List(inner=pl.Struct(fields=fields)):
-                lists |= {f"{name}.{field.name}": series_at(values, field.name) for field in fields}
-            case pl.List():
-                lists[name] = values
-            case _:
-                pass
-    return lists
-
-
-def _find_systems(
-    head: Head, dialect: CsvDialect, columns: Sequence[str], *, has_gold: bool
-) -> tuple[Candidate, ...]:
-    """Find patterns for the columns of systems side by side, by their names and first values."""
-    paths = (*columns, *nested_paths(_first_records(head, dialect, columns)))
-    firsts: dict[str, pl.Series] = {}
-
-    def values_of(column: str) -> pl.Series:
-        if not firsts:
-            firsts.update(zip(paths, first_values(head, dialect, paths), strict=True))
-        return unwrap_single_values(firsts[column])
-
-    return find_systems(paths, values_of, has_gold=has_gold)
-
-
 def _judge_rows(
     collected: RowCollector,
     group_columns: pl.DataFrame,
@@ -1204,7 +959,7 @@ def _judge_rows(
         unique = unique or unique_within(frame["id"], pl.DataFrame([*group_columns, *named]))
     one_based = golds.one_based_column
     counted = None if one_based is None else (one_based, collected.source_columns[one_based])
-    refusal = _refusal_message(collected, roles, counted, frame)
+    refusal = refusal_message(collected, roles, counted, frame)
     if refusal is not None:
         return (), gold_notes, refusal, unique
     progress(PARSED_SHARE, "telling the runs apart")
@@ -1229,7 +984,7 @@ def _judge_rows(
         *collected.decimal_comma_notes,
         *collected.share_notes,
         *user_notes,
-        *_absent_value_notes(collected, roles),
+        *absent_value_notes(collected, roles),
         *class_notes,
         *golds.notes,
     )
@@ -1251,144 +1006,6 @@ def _check_order_of_choices(frame: pl.DataFrame, roles: ColumnRoles, file: str) 
             "lists them too, does not give its order. Map the columns in the order "
             f"{', '.join(sorted(labels))}, or leave {others[0]} out."
         )
-
-
-def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
-    """Say which column has none of the values that mean right, and which it has; None if there is none.
-
-    Of systems side by side one may be always wrong, as may a file whose values plainly mean wrong.
-    """
-    if roles.single_valued:
-        return None
-    for column, counts in collected.value_counts.items():
-        right = roles.right_values[column]
-        others = [value for value in counts if value.lower() not in WRONG_VALUES | NO_VALUES]
-        if others and len(_absent_values(right, counts)) == len(right):
-            commonest = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_VALUES_SHOWN]
-            listed = ", ".join(f"{shorten(one, 40)!r} ({plural(counts[one], 'row')})" for one in commonest)
-            more = ", …" if len(counts) > MAX_VALUES_SHOWN else ""
-            named = " or ".join(map(repr, sorted(right)))
-            return (
-                f"{collected.file}: no value of column {column!r} is {named}, which should mean right, so "
-                f"every row would count as wrong. Its values: {listed}{more}."
-            )
-    return None
-
-
-def _absent_values(right: Collection[str], counts: Collection[str]) -> list[str]:
-    """Return the values that should mean right and do not occur, of which numbers are compared as numbers."""
-    named = sorted(right)
-    forms = number_or_text(pl.Series(named, dtype=pl.String)).to_list()
-    return [value for value, form in zip(named, forms, strict=True) if form not in counts]
-
-
-def _absent_value_notes(collected: RowCollector, roles: ColumnRoles) -> Iterator[str]:
-    """Yield a note on each column in which some values that should mean right do not occur."""
-    for column, counts in collected.value_counts.items():
-        absent = _absent_values(roles.right_values[column], counts)
-        if absent and not roles.single_valued:
-            yield f"No value of column {column!r} is {join_names(list(map(repr, absent)), 'or')}."
-
-
-def _scale_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
-    """Say which column of probabilities holds something else, and how it is read; None if none does."""
-    names = {source: name for name, source in collected.source_columns.items()}
-
-    def mapped(column: str, scale: str) -> Advice:
-        direction = roles.meaning(column, names[column]).direction
-        return Advice(columns={column: f"{names[column]}{scale}{direction}"})
-
-    for column, example, divisor in collected.scaled_columns:
-        looks, top, on_page = (
-            ("percentages: most of its numbers are above 1", "100", "in percent")
-            if divisor == 100
-            else (
-                "ratings: its numbers are whole and most are above 1",
-                f"the top of its scale, such as {divisor}",
-                f"out of {divisor}, if that is the top of its scale",
-            )
-        )
-        advice = f"Have it divided by {top}: {mapped(column, f'/{divisor}')}"
-        return (
-            f"{collected.file}: column {column!r} looks like {looks} (such as {example}), but numbers from "
-            f"0 to 1 are expected. {worded(advice, on_page=f'Say that it is {on_page}.')}"
-        )
-    for column, scale in collected.decimal_comma_columns:
-        if names.get(column) in PROBABILITY_COLUMNS:
-            advice = worded(
-                f"Have them read as decimal commas: {mapped(column, scale)}",
-                on_page="Accept that they are decimal commas where that is suggested.",
-            )
-            return (
-                f"{collected.file}: column {column!r} has commas in its numbers, but decimal points are "
-                f"expected. {advice}"
-            )
-    for column, example in collected.logarithm_columns:
-        advice = worded(
-            f"Have it read as natural logarithms: {mapped(column, f':{LOG_SCALE}')}",
-            on_page="Accept it as natural logarithms where that is suggested.",
-        )
-        return (
-            f"{collected.file}: column {column!r} looks like logarithms of probabilities: no number is above "
-            f"0 and most are below (such as {example}), but numbers from 0 to 1 are expected. {advice}"
-        )
-    for column, words in collected.columns_of_words.items():
-        by_count = sorted(words, key=lambda word: (-words[word], word))
-        listed = ", ".join(f"{shorten(word, 40)!r} ({plural(words[word], 'row')})" for word in by_count)
-        written = mapped(column, ":" + "|".join(f"{word}=…" for word in by_count))
-        advice = worded(
-            f"If you know, write it for the “…”: {written}", on_page="If you know, give each word a number."
-        )
-        return (
-            f"{collected.file}: column {column!r} holds words, but numbers from 0 to 1 are expected: "
-            f"{listed}. The file does not say which number each word means. {advice}"
-        )
-    return None
-
-
-def _swapped_note(name: str, cells: Sequence[BadCell], collected: RowCollector, frame: pl.DataFrame) -> str:
-    """Ask whether outcomes and probabilities are each other's column; "" where nothing suggests it."""
-    other = {"correct": "confidence", "event": "event_prob"}.get(name)
-    if other is None or other not in frame.columns:
-        return ""
-    are_outcomes = frame[other].is_in([0.0, 1.0]).all() and frame[other].n_unique() > 1
-    are_between = all(re.fullmatch(PLAIN_NUMBER, one.found) and 0 < float(one.found) < 1 for one in cells)
-    if not are_outcomes or not are_between:
-        return ""
-    column, outcomes = (repr(collected.source_columns[each]) for each in (name, other))
-    return f" {outcomes} holds only 0 and 1, and {column} numbers in between: they seem to be swapped."
-
-
-def _refusal_message(
-    collected: RowCollector, roles: ColumnRoles, one_based: tuple[str, str] | None, frame: pl.DataFrame
-) -> str | None:
-    """Say why nothing in the file can be used; None if it can.
-
-    `one_based` is what is read from a column whose positions seem to count from 1, and that column.
-    """
-    if (message := _right_values_message(collected, roles) or _scale_message(collected, roles)) is not None:
-        return message
-    if one_based is not None:
-        name, column = one_based
-        index = f"{name.removesuffix('_index')}_index:{COUNTED_FROM_ONE}"
-        return (
-            f"{collected.file}: column {column!r} looks counted from 1: its positions are 1 to the number of "
-            "choices, never 0, but positions counted from 0 are expected. If they do count from 1: "
-            f"{Advice(columns={column: index})}"
-        )
-    if not collected.is_bad.all():
-        return None
-    collected.keep_all()
-    cells = [cell for problem in collected.problems for cell in problem.first_cells[:3]][:4]
-    listed = "".join(f"\n{line}" for line in cell_lines(cells))
-    wanted = {(cell.column, cell.expected) for problem in collected.problems for cell in problem.first_cells}
-    if collected.n_rows > 1 and len(wanted) == len(collected.problems) == 1:
-        column, expected = wanted.pop()
-        values = f"None of the {collected.n_rows:,} values in column {column!r} is {expected}."
-        names = {source: name for name, source in collected.source_columns.items()}
-        values += _swapped_note(names.get(column, ""), cells, collected, frame)
-        return f"{collected.file}: {values}{listed}"
-    return f"{collected.file}: {all_are(collected.n_rows, 'row')} bad, so nothing in it can be used.{listed}"
 
 
 TABLE: Final = Format(

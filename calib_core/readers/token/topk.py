@@ -30,9 +30,10 @@ from calib_core.readers.table.cells import CellFault, faults_where
 from calib_core.readers.table.columnar import COLUMNAR_KINDS
 from calib_core.readers.table.columns import ColumnRoles, column_list_text
 from calib_core.readers.table.csv_reader import COMMAS, DIALECTS, CsvDialect, header_of
+from calib_core.readers.table.first_rows import first_values
 from calib_core.readers.table.list_cells import EXACT_SUM_TOLERANCE
 from calib_core.readers.table.raw import ROWS_PER_SLICE, ReadProgress, Slice
-from calib_core.readers.table.reader import first_values, open_table
+from calib_core.readers.table.reader import open_table
 from calib_core.readers.table.rows import RowCollector
 from calib_core.readers.table.run_split import (
     Origin,

@@ -17,9 +17,9 @@ from calib_core import api, readers
 from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers.format import AS_IT_LIES, Candidate, Reading, ReadOptions
-from calib_core.readers.table import reader
+from calib_core.readers.table import possible
 from calib_core.readers.table.candidates import find_candidates
-from calib_core.readers.table.reader import MAX_COLUMNS_JUDGED
+from calib_core.readers.table.possible import MAX_COLUMNS_JUDGED
 from calib_core.results.files import FileReport, check_file
 from calib_core.runs import AnswerRun
 from core.readers.conftest import ReadText
@@ -93,7 +93,7 @@ def test_what_columns_may_mean_is_looked_for_once(
     def read(further: ReadOptions = AS_IT_LIES) -> Reading:
         return readers.read_in_this_process(path, file=path.name, options=AS_IT_LIES.adding(further))
 
-    monkeypatch.setattr(reader, "find_candidates", find)
+    monkeypatch.setattr(possible, "find_candidates", find)
     proposal = check_file(read(), read_again=read).proposal
     assert proposal is not None
     assert len(looked) == 1
