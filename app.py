@@ -107,7 +107,7 @@ def overview_columns(terms: Terms) -> dict[str, Any]:
         "ece": _number_column("ece", "ECE", terms),
         "title": st.column_config.TextColumn("Method"),
         "used": st.column_config.NumberColumn(
-            "Rows", format="localized", help=f"Rows used: those with a {terms.confidence} and an outcome."
+            "Used", format="localized", help=f"Rows used: those with a {terms.confidence} and an outcome."
         ),
         "q": st.column_config.TextColumn("q", width=60, help=GLOSSARY["q"].meaning),
     }

@@ -405,9 +405,11 @@ def _holds_predictions(value: object, key: str | None = None) -> bool:
         for name, part in parts.items()
         if _may_hold_rows(name) and (rows := as_rows(part, looks_inside=False)) is not None
     }
+    if not tables:
+        return False
     rest = {name: part for name, part in record.items() if name not in tables}
     are_results = all(isinstance(part, int | float) for part in rest.values())
-    if not tables or (_are_judged(rest) and not are_results):
+    if _are_judged(rest) and not are_results:
         return False
     return all(_are_judged(rows[0], rest) for rows in tables.values())
 

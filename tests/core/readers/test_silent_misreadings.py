@@ -549,7 +549,7 @@ FILES: Final = {
     "classes by name, and a column of them": File(
         csv_text(animal=TWO_GOLD, **distribution(("neg", "pos"), "prob_")),
         (Way({"prob_neg": "choice_probs", "prob_pos": "choice_probs", "animal": "gold"}),),
-        "its name does not say whose they are. Is this what is meant?",
+        "its name does not say whose they are. Use this reading only if you know that it is meant.",
     ),
     "classes in lists, and a column of them": File(
         json.dumps(
@@ -563,12 +563,12 @@ FILES: Final = {
             ]
         ),
         (Way({"labels": "choices", "scores": "choice_probs", "topic": "gold"}),),
-        "its name does not say whose they are. Is this what is meant?",
+        "its name does not say whose they are. Use this reading only if you know that it is meant.",
     ),
     "labels of people": File(
         csv_text(predicted=TWO, expert=TWO_GOLD, prob=CONFIDENCE),
         (Way({"predicted": "prediction", "expert": "gold", "prob": "confidence"}),),
-        "its name does not say whose they are. Is this what is meant?",
+        "its name does not say whose they are. Use this reading only if you know that it is meant.",
     ),
     "positions from 0 beside letters": File(
         csv_text(cop=IN_ORDER, prediction=FOUR, confidence=CONFIDENCE),
@@ -635,7 +635,7 @@ FILES: Final = {
                 (outcome([value**4 for value in CONFIDENCE], RIGHT),),
             ),
         ),
-        "perhaps its negative logarithm. Is this what is meant?",
+        "perhaps its negative logarithm. Use this reading only if you know that it is meant.",
     ),
     "a score of uqlm": File(
         csv_text(cosine_sim=inverted(CONFIDENCE), noncontradiction=CONFIDENCE, response_correct=RIGHT),

@@ -222,7 +222,7 @@ def test_fractions_are_ids_where_a_person_says_so(read_text: ReadText) -> None:
 def test_the_numbers_of_a_token_are_not_proposed(read_text: ReadText, column: str, name: str) -> None:
     proposals = {
         kind: read_text(lines(confidence=[0.9] * 3, correct=[1, 0, 1], **{column: values}), "quiz.jsonl")
-        for kind, values in (("fractions", [0.03, 0.02, 0.5]), ("texts", ["a", "b", "c"]))
+        for kind, values in (("fractions", [0.03, 0.02, 0.5]), ("texts", ["a1", "b2", "c3"]))
     }
     assert proposals["fractions"].proposed_mapping == {}
     assert proposals["texts"].proposed_mapping == {column: name}
