@@ -7,8 +7,6 @@ from playwright.sync_api import Locator, Page
 from window import settled
 
 WIDTHS = (1920, 1440, 1280, 1024, 420)
-LEAST_WIDTH_OF_TABLES = 1280
-"""Of the window in which tables as wide as the page fit it; others may scroll sideways."""
 KNOWN = "404 (Not Found)"
 """Streamlit looks for its server beside the page's address first, and above it when it is not there."""
 
@@ -48,10 +46,6 @@ OVERLAPPING = """() => {
     return found;
 }"""
 
-CUT_TABLES = """() => [...document.querySelectorAll('[data-testid=stMain] .dvn-scroller')]
-    .filter(box => box.clientWidth > 850 && box.scrollWidth > box.clientWidth + 1)
-    .map(box => `${box.closest('[class*=st-key-]')?.className}: ${box.scrollWidth} of ${box.clientWidth}`)"""
-
 TILES_APART = """() => {
     const tiles = [...document.querySelectorAll('[data-testid=stMetric]')];
     const boxes = tiles.map(tile => tile.getBoundingClientRect());
@@ -88,8 +82,6 @@ def no_fault(page: Page) -> None:
     assert (cut_off := page.evaluate(CUT_OFF)) == [], cut_off
     assert (overlapping := page.evaluate(OVERLAPPING)) == [], overlapping
     assert page.evaluate(TILES_APART) == 0
-    if page.evaluate("window.innerWidth") >= LEAST_WIDTH_OF_TABLES:
-        assert (cut_tables := page.evaluate(CUT_TABLES)) == [], cut_tables
     assert page.locator("[data-testid=stException]").count() == 0
     assert "Traceback" not in page.locator("body").inner_text()
 

@@ -124,7 +124,8 @@ def fit_to_page(
     """Return the column configuration with which the table fits a window of 1280 pixels.
 
     Numbers have the room that they need; of the texts, the longest give way to them. Room that is left goes
-    to columns that would be wider than their texts. Where it is too little, the last columns are hidden.
+    to columns that would be wider than their texts. Where it is too little for the numbers alone, the
+    configuration stays as it is, and the table scrolls sideways.
 
     Parameters
     ----------
@@ -138,32 +139,19 @@ def fit_to_page(
     numbers : Collection of str
         Columns of texts that are numbers, such as intervals, of which nothing may be cut off.
     """
-    hidden = hidden_columns(columns, frame)
-    configs = {name: columns.get(name, {}) for name in frame.columns if name not in hidden}
+    configs = {name: columns.get(name, {}) for name in frame.columns}
     wanted = {name: _wanted_width(frame[name], config) for name, config in configs.items()}
     texts = {name for name, config in configs.items() if _is_text(frame[name], config)} - {*numbers}
     room -= has_boxes * _BOXES_WIDTH
-    widths: dict[str, int] = {}
-    for name, width in wanted.items():
-        least = min(width, _MIN_TEXT_WIDTH) if name in texts else width
-        if sum(widths.values()) + least > room:
-            break
-        widths[name] = least
-    needed = {name: min(wanted[name], _wanted_width(frame[name], {})) for name in texts & widths.keys()}
+    widths = {name: min(width, _MIN_TEXT_WIDTH) if name in texts else width for name, width in wanted.items()}
+    if sum(widths.values()) > room:
+        return {**columns}
+    needed = {name: min(wanted[name], _wanted_width(frame[name], {})) for name in texts}
     for aims in (needed, {name: wanted[name] for name in needed}):
         squeezed = sorted((aim - widths[name], name) for name, aim in aims.items() if aim > widths[name])
         for number, (lacking, name) in enumerate(squeezed):
             widths[name] += min(lacking, (room - sum(widths.values())) // (len(squeezed) - number))
-    fitted = {
-        name: {**config, "width": widths[name]} if name in widths else {**config, "hidden": True}
-        for name, config in configs.items()
-    }
-    return {**columns, **fitted}
-
-
-def hidden_columns(columns: Mapping[str, Any], frame: pl.DataFrame) -> list[str]:
-    """Return the columns that only the table's own menu shows."""
-    return [name for name in frame.columns if columns.get(name, {}).get("hidden")]
+    return {**columns, **{name: {**config, "width": widths[name]} for name, config in configs.items()}}
 
 
 def _is_text(values: pl.Series, config: Mapping[str, Any]) -> bool:

@@ -20,18 +20,11 @@ from calib_core.terms import ANSWER_TERMS, Terms
 from calib_core.views.ece_brier_table import ece_brier_frame
 from calib_core.views.glossary import meaning_of
 from calib_core.views.view import EceBrierTable, Numbers, View, ViewFigure, ViewTable
-from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS, join_names
+from calib_core.wording import COUNT_UNITS, NO_VALUE, ROUNDING_TOLERANCE, SMALLEST_IN_DECIMALS
 from pages.state.markdown import escape_markdown
 from pages.widgets.export import Export, figure_export_menu, make_file_stem, table_export_menu
 from pages.widgets.figure import figure_and_detail, show_chart, side_by_side
-from pages.widgets.pickers import (
-    ROW_CLICKS,
-    clicked_point_data,
-    clicked_row,
-    clicked_row_data,
-    rows_key,
-    select_point,
-)
+from pages.widgets.pickers import ROW_CLICKS, clicked_point_data, clicked_row_data, rows_key, select_point
 from pages.widgets.summary import (
     show_computation,
     show_headline,
@@ -39,14 +32,7 @@ from pages.widgets.summary import (
     show_tiles,
     terms_help,
 )
-from pages.widgets.table import (
-    MAX_COLUMN_WIDTH,
-    as_arrow,
-    fit_bars,
-    fit_column_widths,
-    fit_to_page,
-    hidden_columns,
-)
+from pages.widgets.table import MAX_COLUMN_WIDTH, as_arrow, fit_bars, fit_column_widths, fit_to_page
 from pages.widgets.verdicts import CHIP_PADDING, verdict_cells
 
 MAX_PANELS_PER_ROW: Final = 3
@@ -324,12 +310,9 @@ def show_view_table(
         words = zip(table.columns, shown.columns, strict=True)
         numbers = [name for column, name in words if not column.has_words]
         columns = fit_to_page(columns, shown, has_boxes=select is not None, numbers=numbers)
-    hidden = [] if narrow else hidden_columns(columns, shown)
     keys = list(table.row_keys)
     key = table.id if select is None else rows_key(table.id, chosen, *keys)
     selection: dict[str, Any] = {}
-    if hidden and select is None:
-        selection = {"on_select": "rerun", "selection_mode": "single-cell"}
     if select is not None:
         rows = [keys.index(chosen)] if chosen in keys else []
         selection = {
@@ -337,7 +320,7 @@ def show_view_table(
             "selection_mode": ROW_CLICKS,
             "selection_default": {"selection": {"rows": rows, "columns": [], "cells": []}} if rows else None,
         }
-    event = st.dataframe(
+    st.dataframe(
         as_arrow(shown),
         key=key,
         hide_index=True,
@@ -347,8 +330,6 @@ def show_view_table(
         alt=table.title or ": ".join(filter(None, (view.title, view.headline))),
         **selection,
     )
-    if hidden:
-        _show_rest_of_row(table, hidden, clicked_row(event.selection))
     if detail is not None:
         detail()
     if table.numbers is not None:
@@ -356,20 +337,6 @@ def show_view_table(
         table_export_menu(export, table.id, shown=shown, columns=columns)
     if table.note:
         st.caption(escape_markdown(table.note))
-
-
-def _show_rest_of_row(table: ViewTable, hidden: Sequence[str], row: int | None) -> None:
-    """Draw what the columns without room on the page say of a row; which they are, where none is clicked."""
-    if row is None:
-        st.caption(f"Click a row for {escape_markdown(join_names(hidden))}.")
-        return
-    texts = {
-        heading: column_texts(column, table.frame)[row]
-        for column, heading in zip(table.columns, table.headings, strict=True)
-    }
-    name = " · ".join(texts[table.headings[at]] for at, one in enumerate(table.columns) if one.kind == "text")
-    facts = " · ".join(f"{heading} {texts[heading]}" for heading in hidden)
-    st.markdown(f"**{escape_markdown(name)}**: {escape_markdown(facts)}")
 
 
 def show_small_figures(view: View) -> None:

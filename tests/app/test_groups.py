@@ -426,21 +426,3 @@ def test_a_data_set_that_was_chosen_brings_the_method_that_it_has(data: Path, vi
     at = visit("groups", dataset="law")
     assert control(at, "method").value == "choice_softmax"
     assert not screens.unmet_link_warnings(at)
-
-
-def test_a_row_says_what_its_table_has_no_room_for(facts: Path, visit: Visit) -> None:
-    """Not one of its columns is lost in a window of 1280 pixels."""
-    assert facts.exists()
-    at = visit("groups")
-    shown = screens.table(at, "Group", "Verdict")
-    (hint,) = (line for line in page_text(at).splitlines() if line.startswith("Click a row for "))
-    hidden = hint.removeprefix("Click a row for ").removesuffix(".").replace(" and ", ", ").split(", ")
-    assert list(shown.columns[-len(hidden) :]) == hidden
-    assert {"Group", "Gap", "95 % (gap)", "Verdict", "q", "ECE", "95 %", "Rows used"}.isdisjoint(hidden)
-    at.session_state["groups_table"] = {"selection": {"rows": [], "columns": [], "cells": [[1, "Group"]]}}
-    text = page_text(screens.run(at))
-    assert hint not in text
-    accuracy = f"Accuracy {shown['Accuracy'][1]:.1f} %"
-    (said,) = (line for line in text.splitlines() if accuracy in line)
-    assert said.startswith(shown["Group"][1])
-    assert all(f"{name} " in said for name in hidden)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import streamlit as st
 
-from pages.widgets.table import as_arrow, fit_to_page, hidden_columns
+from pages.widgets.table import as_arrow, fit_to_page
 
 
 def test_tables_are_sent_with_types_that_the_browser_draws() -> None:
@@ -47,7 +47,6 @@ def test_long_texts_give_way_so_that_a_table_fits_its_page() -> None:
     )
     columns = fit_to_page({"ece": NUMBER}, frame, room=500)
     run, why, file, ece, n = widths(columns, *frame.columns)
-    assert hidden_columns(columns, frame) == []
     assert 480 <= run + why + file + ece + n <= 500
     assert abs(why - file) <= 1
     assert run < 118 <= why
@@ -56,11 +55,11 @@ def test_long_texts_give_way_so_that_a_table_fits_its_page() -> None:
     assert widths(wide, "why", "file") == [280, 280]
 
 
-@pytest.mark.parametrize(("room", "hidden"), [(600, 0), (400, 3), (100, 8)])
-def test_the_last_columns_are_hidden_where_a_page_has_no_room_for_them(room: int, hidden: int) -> None:
+@pytest.mark.parametrize(("room", "fits"), [(600, True), (400, False)])
+def test_a_table_of_too_many_numbers_scrolls_and_hides_none(room: int, *, fits: bool) -> None:
     frame = pl.DataFrame({f"value {at}": [0.5] for at in range(9)})
-    columns = fit_to_page(dict.fromkeys(frame.columns, NUMBER), frame, room=room)
-    assert hidden_columns(columns, frame) == frame.columns[9 - hidden :]
-    assert sum(widths(columns, *frame.columns[: 9 - hidden])) <= room
-    again = fit_to_page(columns, frame, room=room)
-    assert again == columns
+    given = dict.fromkeys(frame.columns, NUMBER)
+    columns = fit_to_page(given, frame, room=room)
+    assert (columns != given) == fits
+    assert not any(config.get("hidden") for config in columns.values())
+    assert fit_to_page(columns, frame, room=room) == columns

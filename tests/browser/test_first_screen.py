@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import Server, SharedServer
@@ -109,6 +110,17 @@ def test_a_click_anywhere_in_a_row_of_start_opens_its_run_and_back_leads_to_star
         page_shown(page, "Start")
         settled(page)
         expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
+
+
+SCROLLING: Final = """() => [...document.querySelectorAll('[data-testid=stMain] .dvn-scroller')]
+    .map(box => [box.scrollWidth, box.clientWidth]).filter(([content, place]) => content > place + 1)"""
+
+
+@pytest.mark.parametrize("path", ["", "?every=1", "files"])
+def test_a_table_fits_a_small_window(path: str, demo_server: Server, reopen: Reopen) -> None:
+    page = reopen(f"{demo_server.url}/{path}", width=1280, height=HEIGHT)
+    expect(page.locator(".dvn-scroller").first).to_be_visible()
+    assert page.evaluate(SCROLLING) == []
 
 
 def test_what_a_row_opens_is_beside_the_figure(demo_server: Server, reopen: Reopen) -> None:
