@@ -8,10 +8,8 @@ import os
 # up to a thousand times slower while the browser keeps a core busy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from calib_core.allocator import limit_arenas
 from calib_core.reader_process import start_ahead
 
-limit_arenas()
 start_ahead()  # while this process loads its libraries, that one loads what it needs for reading
 
 from collections.abc import Collection, Mapping, Sequence

@@ -241,7 +241,7 @@ def comparison_point(
     top = evidence.top_label
     accuracy, brier = (estimator(top, id_, scheme) for id_ in BASE_METRICS)
     every = top.every_outcome
-    of_all = accuracy if every is top else estimate_metric(every, ACCURACY.id, scheme)  # Wilson's: at once
+    of_all = accuracy if every is top else estimate_metric(every, ACCURACY.id, scheme)  # takes no time
     on_axes = (estimator(evidence, id_, scheme) for id_ in axes)
     x, y = (of_all if estimate.metric == ACCURACY.id else estimate for estimate in on_axes)
     return ComparisonPoint(

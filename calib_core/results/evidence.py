@@ -855,8 +855,8 @@ class AnswerEvidence(Evidence):
             return True
         if self.weight is not None:  # draws of a class are counted, not weighted
             return False
-        return metric.needs == "distribution" or not (
-            self.no_distribution_reason or scheme.binning != "width"
+        return metric.needs == "distribution" or (
+            not self.no_distribution_reason and scheme.binning == "width"
         )
 
     def null_draws(self, metric: Metric, scheme: Scheme) -> BinnedNullDraws | None:

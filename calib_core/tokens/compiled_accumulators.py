@@ -24,8 +24,8 @@ def add_to_cells(cell: NDArray[np.intp], prob: NDArray[np.float64]) -> NDArray[n
     """See `accumulators.add_to_cells`."""
     # Of a cell, all sums lie side by side, and behind the cells there are places that nobody reads.
     sums = np.zeros((GRID_CELLS + _UNREAD, 4))
-    # Most entries lie in the first cell: what is in a register need not wait for memory. Multiplying by 0 is
-    # no branch, of which every other one would be mispredicted.
+    # Most entries lie in the first cell: what is in a register need not wait for memory. Multiplying by 0
+    # needs no branch, which would be mispredicted half of the time.
     count, confidence, squares = 0.0, 0.0, 0.0
     for at in range(np.uintp(cell.size)):
         is_first = np.uintp(cell[at] == 0)
@@ -53,7 +53,7 @@ def take_first_cell(
     n_others = np.uintp(0)
     for at in range(cell.size):
         is_first = cell[at] == 0
-        # Adding 0 is no branch, of which every other one would be mispredicted.
+        # Adding 0 needs no branch, which would be mispredicted half of the time.
         confidence[np.uintp(class_index[at])] += prob[at] if is_first else 0.0
         key[n_others] = class_index[at] * GRID_CELLS + cell[at]
         value[n_others] = prob[at]

@@ -17,7 +17,6 @@ from streamlit.runtime.state import session_state
 from streamlit.runtime.state.session_state import WStates
 
 from calib_core.advice import set_surface
-from calib_core.allocator import give_back_unused
 from calib_core.reader_process import end_unused
 from pages.state.cache import finish_tasks, read_ahead, wait_for_first_page, wait_until_read
 from pages.state.uploads import remove_abandoned_folders, remove_server_folder
@@ -116,7 +115,6 @@ def _import_ahead() -> None:
     for module in _LATER_IMPORTS:
         import_module(module)
     _look_no_more()
-    give_back_unused()
 
 
 def _look_no_more() -> None:

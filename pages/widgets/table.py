@@ -137,7 +137,7 @@ def fit_to_page(
     has_boxes : bool
         Whether each row has a box by which it is selected.
     numbers : Collection of str
-        Columns of texts that are numbers, such as intervals, of which nothing may be cut off.
+        Text columns that hold numbers, such as intervals, and must not be cut off.
     """
     configs = {name: columns.get(name, {}) for name in frame.columns}
     wanted = {name: _wanted_width(frame[name], config) for name, config in configs.items()}

@@ -43,7 +43,7 @@ LARGEST_POSITION: Final = 20
 _ANSWER_FIELDS: Final = frozenset({"gold", "prediction", "samples", "origin_prediction"})
 """Fields of tables in which a number is a text, too, and that may hold several answers."""
 _TOKEN_FIELDS: Final = frozenset({"logProbs", "path_logprobs", "answer_logprobs"})
-"""Fields of which the list alone says how many tokens an answer has."""
+"""Fields whose list alone says how many tokens an answer has."""
 _OUTCOME_FIELDS: Final = frozenset({"correct", "acc", "em", "exact_match", "success", "is_correct"})
 
 

@@ -23,7 +23,6 @@ from typing import Any, Final
 import polars as pl
 
 from calib_core.advice import set_surface
-from calib_core.allocator import give_back_unused
 from calib_core.compiled import compile_elsewhere
 from calib_core.errors import CalibError
 from calib_core.readers import read_in_this_process
@@ -113,12 +112,6 @@ def _memory_in_use() -> tuple[int, int]:
     return int(size) * page, int(resident) * page
 
 
-def _has_grown(idle_memory: tuple[int, int]) -> bool:
-    """Give back what is unused; return whether this process still takes much more than when it was idle."""
-    give_back_unused()
-    return _memory_in_use()[1] > idle_memory[1] + MAX_GROWTH_BYTES
-
-
 def _answer_request(
     connection: socket.socket, request: dict[str, Any], handles: list[int], idle_memory: tuple[int, int]
 ) -> bool:
@@ -126,10 +119,10 @@ def _answer_request(
     try:
         _set_file_limits(request["memory"], request["seconds"])
         _send_reading(connection, _read_request(connection, request, handles))
-        is_last = _has_grown(idle_memory)
+        is_last = _memory_in_use()[1] > idle_memory[1] + MAX_GROWTH_BYTES
         protocol.send_json(connection, protocol.DONE_MESSAGE, {"last": is_last})
     except CalibError as refusal:
-        is_last = _has_grown(idle_memory)
+        is_last = _memory_in_use()[1] > idle_memory[1] + MAX_GROWTH_BYTES
         protocol.send_json(connection, protocol.REFUSED_MESSAGE, {"why": str(refusal), "last": is_last})
     except BaseException as error:  # noqa: BLE001  the outermost level: Rust panics are not Exceptions
         where = "".join(traceback.format_exception(error))[-20_000:]
@@ -152,7 +145,6 @@ def _send_reading(connection: socket.socket, reading: Reading) -> None:
     """Send a reading; none of it stays in this process."""
     tree, blobs = pack_reading(reading)
     del reading  # the blobs have what is left to send
-    give_back_unused()
     protocol.send_json(connection, protocol.TREE_MESSAGE, {"tree": tree})
     for blob in blobs:
         protocol.send_message(connection, protocol.BLOB_MESSAGE, blob)

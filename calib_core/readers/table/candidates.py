@@ -282,9 +282,8 @@ def _answers_by_label(
         are_labels = values <= classes or (values <= given and (is_human or not values <= FLAG_VALUES))
         if is_free and 1 < len(values) < len(column.present) and are_labels:
             why = "the same labels as the model's; its name does not say whose they are"
-            clarity = (
-                "possible" if values <= FLAG_VALUES else "hinted"
-            )  # yes may mean that the answer is right
+            # A yes may mean that the answer is right.
+            clarity = "possible" if values <= FLAG_VALUES else "hinted"
             yield Candidate({column.name: "gold"}, clarity, why)
 
 

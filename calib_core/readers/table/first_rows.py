@@ -66,7 +66,7 @@ def first_records(head: Head, dialect: CsvDialect, columns: Sequence[str]) -> Se
 
 
 def _first_objects(head: Head, n_rows: int) -> Sequence[Mapping[str, object]]:
-    """Return the first JSON objects, without what is none."""
+    """Return the first JSON objects; anything else is left out."""
     if n_rows <= N_FIRST_OBJECTS:
         return head.first_objects
     if head.kind == "json lines":

@@ -21,7 +21,7 @@ MAX_VALUES_SHOWN: Final = 10
 
 
 def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | None:
-    """Say which column has none of the values that mean right, and which it has; None if there is none.
+    """Name a column without any of the values that mean right, and the values it has; None if there is none.
 
     Of systems side by side one may be always wrong, as may a file whose values plainly mean wrong.
     """
@@ -43,7 +43,7 @@ def _right_values_message(collected: RowCollector, roles: ColumnRoles) -> str | 
 
 
 def _absent_values(right: Collection[str], counts: Collection[str]) -> list[str]:
-    """Return the values that should mean right and do not occur, of which numbers are compared as numbers."""
+    """Return the values that should mean right and do not occur; numbers are compared as numbers."""
     named = sorted(right)
     forms = number_or_text(pl.Series(named, dtype=pl.String)).to_list()
     return [value for value, form in zip(named, forms, strict=True) if form not in counts]

@@ -44,7 +44,7 @@ _N_LOOKED_AT: Final = 20
 """Records by which it is decided whether the rows are inside them."""
 
 _N_KEYS_KEPT: Final = 2_000
-"""Limit on the keys of which it is kept what they say."""
+"""Largest number of keys whose meaning is kept."""
 
 _MAX_SEARCH_DEPTH: Final = 6
 """Levels of an object that are searched for rows."""
@@ -281,7 +281,7 @@ def _values_inside(record: JsonObject) -> dict[str, object]:
 
 @lru_cache(maxsize=_N_KEYS_KEPT)
 def _types_around_rows(key: str) -> tuple[type, ...]:
-    """Return the types of which a value beside rows says what they are; () where it is what they come to."""
+    """Return the types of the values that describe the rows beside this key; () where it holds a result."""
     roles = {role_of(name) for name, _ in meanings(key)}
     if roles & {"correct", *CONFIDENCE_SOURCES}:
         return ()
@@ -346,7 +346,7 @@ def as_rows(value: object, *, looks_inside: bool = True) -> tuple[JsonObject, ..
     A table is a list of objects, an object of at least two objects by id (the id becomes the field `id`, or
     `key` if the rows have an `id`), an object with `columns` and `data`, an object with at least two lists of
     equal length, whose single values hold for each row, or one of objects from row number to value, as pandas
-    writes a table. Objects by id are none if, where that is looked at, they are tables of predictions.
+    writes a table. With `looks_inside`, objects by id that hold tables of predictions are no table.
 
     Examples
     --------
