@@ -25,6 +25,7 @@ from calib_core.edges import (
     Scheme,
     bin_by_rank,
     bin_of,
+    is_each_a_level,
     n_levels,
 )
 
@@ -58,6 +59,9 @@ _MAX_CUT_BINS: Final = 300
 Counts: TypeAlias = NDArray[np.int64 | np.float64]
 """Numbers of pairs, or sums of their weights where pairs have weights."""
 
+BinIndex: TypeAlias = Callable[[slice], NDArray[np.integer]]
+"""Finds the bins, from 0, of some of the distinct confidences: of all together they take much memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Binned:
@@ -69,8 +73,9 @@ class Binned:
         Binning and number of bins.
     group : NDArray[np.int32], shape (bins,)
         Class of the bin; 0 where classes are pooled.
-    index : NDArray[np.intp], shape (bins,)
-        Number of the bin within its scheme, from 0.
+    numbers : NDArray[np.intp], shape (bins,), or None
+        Number of each bin within its scheme, from 0; None where they are 0, 1, 2 and so on, of which a large
+        run has very many. See `index`.
     count : NDArray[np.int64], shape (bins,)
         Number of pairs n, at least 1; Σ w where pairs have weights (NDArray[np.float64]), which then count in
         every other sum.
@@ -90,7 +95,7 @@ class Binned:
 
     scheme: Scheme
     group: NDArray[np.int32]
-    index: NDArray[np.intp]
+    numbers: NDArray[np.intp] | None
     count: Counts
     correct: Counts
     confidence: NDArray[np.float64]
@@ -99,6 +104,11 @@ class Binned:
     find_limits: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
     pairs: NDArray[np.int64] | None = None
     squared_weight: NDArray[np.float64] | None = None
+
+    @property
+    def index(self) -> NDArray[np.intp]:
+        """Number of each bin within its scheme, from 0, shape (bins,)."""
+        return np.arange(self.n_bins) if self.numbers is None else self.numbers
 
     @property
     def n_pairs(self) -> Counts:
@@ -163,7 +173,7 @@ class Binned:
         return Binned(
             self.scheme,
             self.group,
-            self.index,
+            self.numbers,
             self.count,
             correct,
             self.confidence,
@@ -326,8 +336,8 @@ class DistinctConfidences:
             )
         )
 
-    def selected(self, rows: NDArray[Any]) -> DistinctConfidences:
-        """Some of the distinct confidences, by position or as a mask."""
+    def selected(self, rows: NDArray[Any] | slice) -> DistinctConfidences:
+        """Some of the distinct confidences, by position, as a mask or as a slice."""
         return DistinctConfidences(
             self.value[rows],
             self.itemsize[rows],
@@ -625,7 +635,7 @@ def _distinct_of_one_class(confidence: Floats, correct: NDArray[np.bool_]) -> Di
     key >>= np.uint64(1)
     value = key.view(np.float64)
     count = np.broadcast_to(np.int64(1), value.shape)
-    if bool((value[1:] == value[:-1]).any()):  # in most large files there is nothing to add up
+    if not is_each_a_level(value, round_ties=False):  # in most large files there is nothing to add up
         start = segment_starts(value)
         count, right = np.diff(start, append=value.size), np.add.reduceat(right, start)
         value = value[start]
@@ -674,7 +684,7 @@ def bins_in_one_pass(raw: RawPairs, scheme: Scheme, n_groups: int) -> Binned:
     return Binned(
         scheme=scheme,
         group=group.astype(np.int32),
-        index=used - group * scheme.bins,
+        numbers=used - group * scheme.bins,
         count=pairs[used].astype(np.int64),
         correct=correct[used].astype(np.int64),
         confidence=by_outcome[::2][used] + correct_confidence,
@@ -764,9 +774,7 @@ def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 
 
-def bins_from_distinct(
-    distinct: DistinctConfidences, scheme: Scheme, bin_index: NDArray[np.integer]
-) -> Binned:
+def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: BinIndex | None) -> Binned:
     """The bins of pairs counted by distinct confidence; only equal-width bins have sums by class.
 
     Parameters
@@ -775,48 +783,83 @@ def bins_from_distinct(
         The pairs.
     scheme : Scheme
         Binning and number of bins.
-    bin_index : array of whole numbers, shape (distinct confidences,)
-        Bin of each distinct confidence, from 0.
+    bin_index : BinIndex or None
+        Finds their bins; None for a natural bin each.
     """
+    if bin_index is None:
+        return _bin_each(distinct, scheme)
     equal_width = scheme.binning == "width"
     group = distinct.group if equal_width else np.broadcast_to(np.int32(0), distinct.group.shape)
-    has_classes = bool(group.size and group.min() != group.max())
-    key = group * (np.int64(1) + bin_index.max(initial=0)) + bin_index if has_classes else bin_index
-    if bool((key[1:] < key[:-1]).any()):  # of several classes or dtypes
-        order = np.argsort(key, kind="stable")
-        distinct = distinct.selected(order)
-        key, group, bin_index = key[order], group[order], bin_index[order]
+    rising = _rising_starts(group, bin_index)
+    if rising is None:  # of several classes or dtypes
+        number = bin_index(slice(None)).astype(np.intp)
+        order = np.lexsort((number, group))
+        distinct, group, number = distinct.selected(order), group[order], number[order]
+        start = segment_starts(number, group)
+        rising = start, number[start]
+    start, numbers = rising
     value, count, correct = distinct.value, distinct.count, distinct.correct
     pairs, squared_weight = distinct.pairs, distinct.squared_weight
-    # Where each distinct confidence is a bin, nothing is added up, and nothing copied.
-    has_one_each = scheme.binning == "natural" and bool(key.size) and key[-1] == key.size - 1
-    start: Any = slice(None) if has_one_each else segment_starts(key)
-    size = key.size  # what is added up later must not keep all keys
-    index: Any = bin_index[start]
+    size = value.size
 
     def add(terms: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
         """Pairwise summation: a million floats are exact to 1e-12."""
-        return terms(slice(None)) if has_one_each else _sum_segments(start, size, terms)
-
-    def find_limits() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if has_one_each:
-            return value, value
-        return np.minimum.reduceat(value, start), np.maximum.reduceat(value, start)
+        return _sum_segments(start, size, terms)
 
     return Binned(
         scheme=scheme,
         group=group[start],
-        index=index if has_one_each else index.astype(np.intp),
+        numbers=numbers,
         count=add(lambda part: count[part]),
         correct=add(lambda part: correct[part]),
-        confidence=value
-        if has_one_each and bool((count == 1).all())
-        else add(lambda part: value[part] * count[part]),
+        confidence=add(lambda part: value[part] * count[part]),
         sum_products=lambda: add(lambda part: value[part] * correct[part]),
         sum_squares=lambda: add(lambda part: value[part] * value[part] * count[part]),
-        find_limits=None if equal_width else find_limits,
+        find_limits=None
+        if equal_width
+        else lambda: (np.minimum.reduceat(value, start), np.maximum.reduceat(value, start)),
         pairs=None if pairs is None else add(lambda part: pairs[part]),
         squared_weight=None if squared_weight is None else add(lambda part: squared_weight[part]),
+    )
+
+
+def _rising_starts(
+    group: NDArray[np.int32], number: BinIndex
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Where each segment of equal classes and numbers begins, and its number.
+
+    The classes rise; None if the numbers of a class don't.
+    """
+    starts, numbers = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    last_class = last_number = -1
+    for chunk in chunks(group.size):
+        of_chunk = number(chunk).astype(np.intp)
+        is_next_class = np.diff(group[chunk], prepend=np.int32(last_class)) != 0
+        step = np.diff(of_chunk, prepend=last_number)
+        if bool((step[~is_next_class] < 0).any()):
+            return None
+        at = np.flatnonzero((step != 0) | is_next_class)
+        starts.append(at + chunk.start)
+        numbers.append(of_chunk[at])
+        last_class, last_number = group[chunk][-1], of_chunk[-1]
+    return np.concatenate(starts), np.concatenate(numbers)
+
+
+def _bin_each(distinct: DistinctConfidences, scheme: Scheme) -> Binned:
+    """A bin for each distinct confidence: nothing is added up, and little copied."""
+    value, count, correct = distinct.value, distinct.count, distinct.correct
+    return Binned(
+        scheme=scheme,
+        group=np.broadcast_to(np.int32(0), value.shape),
+        numbers=None,
+        count=count,
+        correct=correct,
+        confidence=value if count.max(initial=1) == count.min(initial=1) == 1 else value * count,
+        sum_products=lambda: value * correct,
+        sum_squares=lambda: value * value * count,
+        find_limits=lambda: (value, value),
+        pairs=distinct.pairs,
+        squared_weight=distinct.squared_weight,
     )
 
 
@@ -1074,7 +1117,10 @@ class BinSums:
                 cut = self.cut_bins(scheme)
                 return cut.pieces.merged(scheme, cut.bin_index)
             return bins_in_one_pass(source, scheme, self.n_groups)
-        return bins_from_distinct(self.distinct, scheme, self._bin_index(self.distinct, scheme))
+        distinct = self.distinct
+        if scheme.binning == "natural" and is_each_a_level(distinct.value, round_ties=self.computed):
+            return bins_from_distinct(distinct, scheme, None)
+        return bins_from_distinct(distinct, scheme, self._bin_index(distinct, scheme))
 
     def _is_cut_from_finest(self, scheme: Scheme) -> bool:
         """Whether these equal-width bins are made from the finest ones, which are known or soon needed."""
@@ -1105,15 +1151,15 @@ class BinSums:
         pairs = self._pairs_in(is_cut)
         n_numbers = max(self.n_natural_bins if scheme.binning == "natural" else scheme.bins, 1)
 
-        def number_pairs() -> NDArray[np.integer]:
+        def piece_numbers() -> BinIndex:
             """The piece that each pair lies in, of those of its class, numbered as the confidences ascend."""
-            least = np.min_scalar_type(-FINEST_BINS * n_numbers)  # of very many pairs each byte counts
-            number = equal_width_index(pairs, FINEST_BINS).astype(least)
-            number *= n_numbers
-            number += self._bin_index(pairs, scheme)
-            return number
+            bin_index = self._bin_index(pairs, scheme)
+            return lambda part: (
+                n_numbers * equal_width_index(pairs.selected(part), FINEST_BINS).astype(np.intp)
+                + bin_index(part)
+            )
 
-        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), number_pairs())
+        parts = bins_from_distinct(pairs, Scheme("width", FINEST_BINS), piece_numbers())
         whole = np.flatnonzero(~is_cut[fine.index])
         cell = fine.index[whole]
         group = np.concatenate([fine.group[whole], parts.group])
@@ -1137,7 +1183,7 @@ class BinSums:
 
         def find_pieces() -> NDArray[np.intp]:
             size = np.int64(FINEST_BINS * n_numbers)
-            return np.searchsorted(group * size + numbers, pairs.group * size + number_pairs())
+            return np.searchsorted(group * size + numbers, pairs.group * size + piece_numbers()(slice(None)))
 
         return CutBins(pieces, numbers % n_numbers, is_cut, pairs, find_pieces)
 
@@ -1152,11 +1198,11 @@ class BinSums:
         distinct = self.distinct
         return distinct.selected(is_wanted[equal_width_index(distinct, FINEST_BINS)])
 
-    def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> NDArray[np.integer]:
-        """Bin of each distinct confidence, numbered as in `binned`; all of them unless of equal width."""
+    def _bin_index(self, distinct: DistinctConfidences, scheme: Scheme) -> BinIndex:
+        """Bins of the distinct confidences, numbered as in `binned`; all of them unless of equal width."""
         if scheme.binning == "width":
-            return equal_width_index(distinct, scheme.bins)
-        return bin_by_rank(distinct.value, distinct.count, scheme, round_ties=self.computed)
+            return lambda part: equal_width_index(distinct.selected(part), scheme.bins)
+        return bin_by_rank(distinct.value, distinct.count, scheme, round_ties=self.computed).__getitem__
 
     def table(self, bins: int = 10, binning: Binning = "width") -> pl.DataFrame:
         """The bins as a data frame; see `Binned.to_frame`."""

@@ -36,6 +36,9 @@ FINEST_BINS: Final = 3000
 TIE_DECIMALS: Final = 12
 """Computed confidences that agree to this many decimals are tied."""
 
+_CHECKED_TOGETHER: Final = 2**15
+"""Values looked at together: of very many, each byte counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -200,6 +203,16 @@ def n_levels(value: NDArray[np.float64], *, round_ties: bool) -> int:
     return np.unique(np.round(value, TIE_DECIMALS) if round_ties else value).size
 
 
+def is_each_a_level(value: NDArray[np.float64], *, round_ties: bool) -> bool:
+    """Whether the values rise, so that each is a natural bin of its own; `round_ties` as in `bin_by_rank`."""
+    for begin in range(0, value.size, _CHECKED_TOGETHER):
+        some = value[begin : begin + _CHECKED_TOGETHER + 1]
+        some = np.round(some, TIE_DECIMALS) if round_ties else some
+        if not bool((some[1:] > some[:-1]).all()):
+            return False
+    return True
+
+
 def bin_by_rank(
     value: NDArray[np.float64], count: NDArray[np.int64 | np.float64], scheme: Scheme, *, round_ties: bool
 ) -> NDArray[np.integer]:
@@ -228,12 +241,11 @@ def bin_by_rank(
     Of weights, r and n are sums (decision 0018): whole numbers where all weights are, else a quotient that is
     whole to 12 digits counts as whole.
     """
-    value = np.round(value, TIE_DECIMALS) if round_ties else value
-    if bool((value[1:] > value[:-1]).all()):  # each value is a level
+    if is_each_a_level(value, round_ties=round_ties):
         if scheme.binning == "natural":
             return np.arange(value.size, dtype=np.int32)
         return _mass_bin_of(count, scheme.bins)
-    level = _level_of(value)
+    level = _level_of(np.round(value, TIE_DECIMALS) if round_ties else value)
     if scheme.binning == "natural":
         return level
     level_counts = np.zeros(int(level.max(initial=-1)) + 1, count.dtype)
@@ -250,9 +262,11 @@ def _mass_bin_of(level_counts: NDArray[np.int64 | np.float64], bins: int) -> NDA
     """Equal-mass bin of each level, counted from 0; see `bin_by_rank`."""
     if level_counts.dtype.kind == "i" or _are_whole(level_counts, bins):
         n = int(level_counts.sum())
-        rank = np.cumsum(level_counts, dtype=_least_integer(n))
         last = np.arange(1, bins + 1) * n // bins  # ⌈M·r/n⌉ ≤ m up to r = ⌊m·n/M⌋
-        n_up_to = np.searchsorted(rank, last.astype(rank.dtype), side="right")
+        n_up_to = last  # where each count is 1, as in most large runs
+        if n != level_counts.size:
+            rank = np.cumsum(level_counts, dtype=_least_integer(n))
+            n_up_to = np.searchsorted(rank, last.astype(rank.dtype), side="right")
         return np.repeat(np.arange(bins, dtype=_least_integer(bins)), np.diff(n_up_to, prepend=0))
     sums = np.cumsum(level_counts)
     place = bins * (sums / sums[-1:])

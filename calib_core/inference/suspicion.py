@@ -7,7 +7,8 @@ How often a check suspects an honest file is measured in `benchmarks/suspicion.m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
 from math import exp, log, sqrt
@@ -83,6 +84,9 @@ _NUMBERS: Final = (*(floats := (pl.Float16, pl.Float32, pl.Float64)), *map(pl.Li
 
 _HASHED_TOGETHER: Final = 2**18
 """Rows whose hashes are computed together: all of a large run would take several times their memory."""
+
+_SORTED_TOGETHER: Final = 2**21
+"""Rows, about, whose hashes are sorted together, to find equal ones."""
 
 _MAX_CHARACTERS: Final = 60
 _LOOK: Final = "Check which columns were taken for the outcome and the right answer."
@@ -453,24 +457,31 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
 @kept_for_last_run
 def _row_contents(run: AnswerRun) -> pl.Series | None:
     """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
-    in_order = _hash_rows(run, cs.all())
-    in_order.sort()  # in place, as there may be very many
-    if not bool((in_order[1:] == in_order[:-1]).any()):
-        return None
-    del in_order
-    return pl.Series(_hash_rows(run, cs.all()))
+    n_parts = 1 + run.rows.height // _SORTED_TOGETHER
+    for part in range(n_parts):  # hashing all rows again for each takes time, but no memory
+        hashes = (some[some % n_parts == part] for some in _hashes_of_rows(run, cs.all()))
+        in_order = _joined(hashes)
+        in_order.sort()
+        if bool((in_order[1:] == in_order[:-1]).any()):
+            return pl.Series(_joined(_hashes_of_rows(run, cs.all())))
+    return None
 
 
-def _hash_rows(run: AnswerRun, columns: cs.Selector) -> NDArray[np.uint64]:
+def _joined(hashes: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """All in one array, in hardly more memory than that takes."""
+    joined = io.BytesIO()
+    for some in hashes:
+        joined.write(some.data)
+    return np.frombuffer(joined.getbuffer(), np.uint64)
+
+
+def _hashes_of_rows(run: AnswerRun, columns: cs.Selector) -> Iterator[NDArray[np.uint64]]:
     """Hash of these columns without row and id; rows that count as one question asked again never agree."""
     keys = repeated_question_keys(run)
     own_row = pl.lit(None) if keys is None else pl.when(keys.is_duplicated()).then(pl.col("row"))
     rows = run.rows.select(columns - cs.by_name("row", "id", require_all=False), own_row.alias("row"))
-    hashes = np.empty(rows.height, np.uint64)
     for start in range(0, rows.height, _HASHED_TOGETHER):
-        some = rows.slice(start, _HASHED_TOGETHER)
-        hashes[start : start + some.height] = some.hash_rows().to_numpy()
-    return hashes
+        yield rows.slice(start, _HASHED_TOGETHER).hash_rows().to_numpy()
 
 
 def _occur_twice(contents: pl.Series) -> bool:
@@ -491,7 +502,7 @@ def _equal_confidences_agree(run: AnswerRun, confidences: Confidences) -> bool:
     """
     pairs = confidences.pairs
     order = np.argsort(pairs.confidence, kind="stable")
-    texts_and_outcomes = _hash_rows(run, cs.all() - cs.by_dtype(_NUMBERS))
+    texts_and_outcomes = _joined(_hashes_of_rows(run, cs.all() - cs.by_dtype(_NUMBERS)))
     confidence, content = pairs.confidence[order], texts_and_outcomes[pairs.rows[order]]
     is_tied, is_alike = (np.pad(values[1:] == values[:-1], 1) for values in (confidence, content))
     is_twin = is_tied[1:-1] & ~is_tied[:-2] & ~is_tied[2:]

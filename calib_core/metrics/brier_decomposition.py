@@ -88,7 +88,7 @@ def _recalibrated_blocks(
             of_all, accuracy = _recalibrated_blocks(*sums)
             return start[of_all], accuracy
     fitted = isotonic_regression(correct / count, weights=count)
-    start = fitted.blocks[:-1]
+    start = fitted.blocks[:-1].copy()  # not a view, which would keep an array as long as all confidences
     return start, fitted.x[start]
 
 

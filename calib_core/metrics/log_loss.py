@@ -41,9 +41,9 @@ def log_loss(sums: Sums, _scheme: Scheme) -> float | None:
 def _n_infinite(sums: Sums) -> float:
     """Number of infinite losses, or the sum of their weights."""
     levels = sums.natural_bins()
-    right_at_0 = levels.correct[levels.high == 0].sum()
-    at_1 = levels.low == 1
-    return (right_at_0 + (levels.count[at_1] - levels.correct[at_1]).sum()).item()
+    at_0 = slice(np.searchsorted(levels.high, 0, side="right"))
+    at_1 = slice(np.searchsorted(levels.low, 1), None)
+    return (levels.correct[at_0].sum() + (levels.count[at_1] - levels.correct[at_1]).sum()).item()
 
 
 def _infinite_remark(sums: Sums) -> str | None:

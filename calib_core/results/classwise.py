@@ -243,7 +243,7 @@ def _bins_of_class(binned: Binned, class_index: int) -> Binned:
     return replace(
         binned,
         group=binned.group[of_class],
-        index=binned.index[of_class],
+        numbers=binned.index[of_class],
         count=binned.count[of_class],
         correct=binned.correct[of_class],
         confidence=binned.confidence[of_class],

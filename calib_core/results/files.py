@@ -738,7 +738,10 @@ def _confidence_spikes(evidence: Evidence) -> tuple[ConfidenceSpike, ...]:
     if evidence.method.uses_samples:
         return ()
     value, count = evidence.value_counts()
-    spikes = np.flatnonzero(count >= max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used))
+    least = max(SPIKE_ROWS, SPIKE_SHARE * evidence.n_used)
+    if count.max(initial=0) < least:
+        return ()
+    spikes = np.flatnonzero(count >= least)
     order = spikes[np.argsort(-count[spikes], kind="stable")]
     return tuple(ConfidenceSpike(float(value[index]), int(count[index])) for index in order)
 

@@ -167,7 +167,7 @@ class GridSums:
         return Binned(
             scheme=Scheme("width", GRID_CELLS),
             group=self.group,
-            index=self.cell.astype(np.intp),
+            numbers=self.cell.astype(np.intp),
             count=self.count,
             correct=self.correct,
             confidence=self.confidence,

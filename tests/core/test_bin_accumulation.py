@@ -48,7 +48,7 @@ def test_both_ways_give_the_same_bins(dtype: str, bins: int, groups: int) -> Non
     given = random_pairs(50_000, dtype, groups)  # more than one piece
     fast = bins_in_one_pass(given, Scheme("width", bins), groups)
     cells = given.distinct()
-    slow = bins_from_distinct(cells, Scheme("width", bins), equal_width_index(cells, bins))
+    slow = bins_from_distinct(cells, Scheme("width", bins), equal_width_index(cells, bins).__getitem__)
     for name in FIELDS:
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
     for name in SUMS:
@@ -68,7 +68,7 @@ def test_bins_whose_edges_cut_the_finest_bins(dtypes: tuple[str, ...], bins: int
     sums = BinSums(parts[0], 3_000, groups)
     for part in parts[1:]:
         sums = sums.merge(BinSums(part, 3_001, groups))
-    whole = bins_from_distinct(sums.distinct, scheme, equal_width_index(sums.distinct, bins))
+    whole = bins_from_distinct(sums.distinct, scheme, equal_width_index(sums.distinct, bins).__getitem__)
     binned = sums.binned(scheme)
     for name in FIELDS:
         assert np.array_equal(getattr(binned, name), getattr(whole, name)), name
