@@ -62,6 +62,9 @@ FIRST_PAGE_SECONDS: Final = 0.7
 MAX_AWAITED_FILES: Final = 24
 MAX_AWAITED_BYTES: Final = 32_000_000
 """… but of up to so many files, of this size together, they wait for all: what is chosen depends on them."""
+ONE_READER_BYTES: Final = 16_000_000
+"""Up to so many files, of this size together, one process reads all: a second takes 70 MB of memory to have
+the demo's files read after 8 s instead of 10."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
@@ -295,7 +298,8 @@ class FolderReader:
             order.sort(key=lambda path: (path not in self._files, rank(outdated[path])))
             self._waiting = {path: outdated[path] for path in order}
             self._n_listed = len(listed)
-            while self._n_threads < min(MAX_PARALLEL_READS, len(self._waiting)):
+            is_little = _are_few(self._waiting.values(), ONE_READER_BYTES)
+            while self._n_threads < min(1 if is_little else MAX_PARALLEL_READS, len(self._waiting)):
                 self._n_threads += 1
                 Thread(target=self._read_files, name="calib-reader", daemon=True).start()
 
@@ -542,7 +546,11 @@ def load_files(
     words = _words(wanted)
     reader.update(listed, lambda listing: -len(words & _words(listing.name)))
     unread = reader.contents(listed).unread
-    seconds = inf if waits and _are_few(unread) else FIRST_PAGE_SECONDS - reader.seconds_since_start
+    seconds = (
+        inf
+        if waits and _are_few(unread, MAX_AWAITED_BYTES)
+        else FIRST_PAGE_SECONDS - reader.seconds_since_start
+    )
     while True:
         contents = _wait(listed, seconds)
         all_contents = FolderContents((*contents.files, *uploaded), contents.unread)
@@ -567,10 +575,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def _are_few(unread: Sequence[LoadedFile]) -> bool:
-    """Return whether reading these files takes so little time that a page can wait for all."""
-    n_bytes = sum(size for file in unread for _, size in file.stamp.versions)
-    return len(unread) <= MAX_AWAITED_FILES and n_bytes <= MAX_AWAITED_BYTES
+def _are_few(files: Collection[LoadedFile | ListedFile], max_bytes: int) -> bool:
+    """Return whether reading these files takes little time, such that a page can wait for all."""
+    n_bytes = sum(size for file in files for _, size in file.stamp.versions)
+    return len(files) <= MAX_AWAITED_FILES and n_bytes <= max_bytes
 
 
 def _wait(listed: Sequence[ListedFile], seconds: float) -> FolderContents:

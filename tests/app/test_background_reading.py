@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,25 @@ def test_a_file_that_is_needed_is_read_next(desk: Desk) -> None:
     desk.reader.update([listed(name) for name in "abcd"])  # of another session: changes nothing
     desk.finish()
     assert desk.order == ["a", "c", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "together"), [(24, 600_000, 1), (25, 1, 2), (2, 9_000_000, 2), (1, 9**9, 1)]
+)
+def test_few_small_files_are_read_by_one_process(
+    monkeypatch: pytest.MonkeyPatch, desk: Desk, number: int, size: int, together: int
+) -> None:
+    monkeypatch.setattr(cache, "MAX_PARALLEL_READS", 2)
+    files = [
+        replace(file, stamp=FileStamp(((1, size),), FileMapping()))
+        for file in (listed(f"{at}") for at in range(number))
+    ]
+    desk.reader.update(files)
+    for _ in range(together):
+        desk.await_begin()
+    assert not desk.begun.acquire(timeout=0.1)
+    desk.finish()
+    assert sorted(desk.order) == sorted(file.name for file in files)
 
 
 def test_a_file_that_was_changed_comes_before_those_never_read(desk: Desk) -> None:
@@ -469,8 +489,7 @@ def test_other_pages_wait_for_a_few_small_files(
     unread = [LoadedFile(file, None, None) for file in cache.list_data_folder(three, cache.mapping_store())]
     n_bytes = sum(path.stat().st_size for path in three.iterdir())
     for limit, is_awaited in ((n_bytes, True), (n_bytes - 1, False)):
-        monkeypatch.setattr(cache, "MAX_AWAITED_BYTES", limit)
-        assert cache._are_few(unread) is is_awaited
+        assert cache._are_few(unread, limit) is is_awaited
 
 
 def test_a_chosen_run_stays_chosen_while_its_changed_file_is_read(
