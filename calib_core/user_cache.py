@@ -12,9 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 SIZE_VARIABLE: Final = "CALIB_CACHE_MIB"
 """The environment variable that sets how many MiB of readings are kept; 0 keeps none."""
@@ -22,6 +22,7 @@ SIZE_VARIABLE: Final = "CALIB_CACHE_MIB"
 DEFAULT_MIB: Final = 2048
 
 _CHECKSUM_BYTES: Final = hashlib.sha256().digest_size
+_PART_BYTES: Final = 2**20
 _BLOCK_BYTES: Final = 4096
 """What the smallest file takes on most disks."""
 _LOOKS: Final = 32
@@ -70,21 +71,27 @@ class CacheFolder:
         self.max_bytes = max_bytes
         self._room = 0  # bytes that may be written before the next look at what is there
 
-    def load(self, key: str) -> memoryview | None:
-        """Return the bytes kept under the key, None where there are none or they are damaged."""
+    def open(self, key: str) -> BinaryIO | None:
+        """Open what is kept under the key, with a checksum after it; None where it is absent or damaged."""
         path = self.folder / key
-        try:
-            data = path.read_bytes()
-        except OSError:
+        with suppress(OSError), ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
+            if _checksum_holds(file):
+                with suppress(OSError):  # removed by another process meanwhile
+                    os.utime(path)
+                stack.pop_all()
+                return file
+            file.close()
+            path.unlink()
+        return None
+
+    def load(self, key: str) -> bytes | None:
+        """Return the bytes kept under the key, None where there are none or they are damaged."""
+        file = self.open(key)
+        if file is None:
             return None
-        body = memoryview(data)[:-_CHECKSUM_BYTES]
-        if hashlib.sha256(body).digest() != data[-_CHECKSUM_BYTES:]:
-            with suppress(OSError):
-                path.unlink()
-            return None
-        with suppress(OSError):  # removed by another process meanwhile
-            os.utime(path)
-        return body
+        with file:
+            return file.read()[:-_CHECKSUM_BYTES]
 
     def save(self, key: str, parts: Iterable[bytes | bytearray | memoryview]) -> None:
         """Keep the bytes, given in parts, in place of those before."""
@@ -151,3 +158,15 @@ class CacheFolder:
                     blocks = -(-status.st_size // _BLOCK_BYTES)
                     files.append((Path(entry.path), status.st_mtime_ns, blocks * _BLOCK_BYTES))
         return files
+
+
+def _checksum_holds(file: BinaryIO) -> bool:
+    """Whether the bytes are those that were written; the file then is at its start."""
+    left = os.fstat(file.fileno()).st_size - _CHECKSUM_BYTES
+    checksum = hashlib.sha256()
+    while left > 0 and (part := file.read(min(left, _PART_BYTES))):
+        checksum.update(part)
+        left -= len(part)
+    holds = file.read() == checksum.digest()
+    file.seek(0)
+    return holds

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import polars as pl
 
@@ -120,7 +120,7 @@ def _content_digest(cache_folder: CacheFolder, path: Path, root: Path | None) ->
         is_remembered = is_settled(status) and status.st_size >= REMEMBERED_BYTES
         key = hashlib.sha256(repr((os.path.realpath(path), *version)).encode("utf-8", "surrogateescape"))
         if is_remembered and (known := cache_folder.load(key.hexdigest())) is not None:
-            return bytes(known).hex()
+            return known.hex()
         digest = hashlib.file_digest(file, "sha256")
         if is_remembered:
             cache_folder.save(key.hexdigest(), [digest.digest()])
@@ -147,22 +147,28 @@ def pack_bytes(value: object) -> Iterator[bytes | bytearray | memoryview]:
 
 
 def _load(cache_folder: CacheFolder, kind: type[DataclassT], key: str) -> DataclassT | None:
-    data = cache_folder.load(key)
-    return None if data is None else unpack_bytes(kind, data)
+    file = cache_folder.open(key)
+    if file is None:
+        return None
+    with file:
+        return unpack_file(kind, file)
 
 
-def unpack_bytes(kind: type[DataclassT], data: memoryview) -> DataclassT | None:
-    """Return the dataclass of which `pack_bytes` made these bytes; None where they make none."""
-    parts = _parts(data)
+def unpack_file(kind: type[DataclassT], file: BinaryIO) -> DataclassT | None:
+    """Return the dataclass of which `pack_bytes` made what the file holds; None where it made none.
+
+    Its parts are read one by one: all together take as much memory as what is made of them.
+    """
+    parts = _parts(file)
     try:
-        return unpack(kind, json.loads(bytes(next(parts))), parts.__next__)
-    except (InvalidReadingError, StopIteration, ValueError, struct.error, RecursionError):
+        return unpack(kind, json.loads(next(parts)), parts.__next__)
+    except (InvalidReadingError, StopIteration, ValueError, OSError, RecursionError):
         return None
 
 
-def _parts(data: memoryview) -> Iterator[memoryview]:
-    start = 0
-    while start < len(data):
-        (length,) = _LENGTH.unpack_from(data, start)
-        start += _LENGTH.size + length
-        yield data[start - length : start]
+def _parts(file: BinaryIO) -> Iterator[bytes]:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    while len(packed := file.read(_LENGTH.size)) == _LENGTH.size:
+        (length,) = _LENGTH.unpack(packed)
+        yield file.read(min(length, size))

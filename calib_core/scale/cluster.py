@@ -330,7 +330,7 @@ class ClusterReader:
             key = self._key(unit) if self._kept is not None else None
             if self._kept is not None and key is not None and (kept := self._kept.load(key)) is not None:
                 progress.add(unit, was_kept=True)
-                return bytes(kept)
+                return kept
             request, survey = self._requests[unit.file], self._surveys[unit.file]
             return self._client.submit(do_unit, request, survey, unit, pure=False, retries=RETRIES)
 

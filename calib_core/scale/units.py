@@ -24,7 +24,7 @@ from calib_core.errors import CalibError, Refused
 from calib_core.readers.archives import ZIP_MAGIC
 from calib_core.readers.companions import ARRAY_SCALES, ArrayFiles, expected_companions
 from calib_core.readers.format import AS_IT_LIES, Reading, ReadOptions
-from calib_core.readers.reading_cache import pack_bytes, program_digest, unpack_bytes
+from calib_core.readers.reading_cache import pack_bytes, program_digest, unpack_file
 from calib_core.readers.token import npz
 from calib_core.readers.token.arrays import StoredArray
 from calib_core.scale.stores import (
@@ -390,4 +390,4 @@ def unpacked(kind: type[ValueT], data: bytes | memoryview) -> ValueT | None:
         plain = zstandard.ZstdDecompressor().decompress(data)
     except zstandard.ZstdError:
         return None
-    return unpack_bytes(kind, memoryview(plain))
+    return unpack_file(kind, io.BytesIO(plain))

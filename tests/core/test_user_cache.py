@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app_server import ROOT
+from calib_core import user_cache
 from calib_core.user_cache import DEFAULT_MIB, CacheFolder, max_cache_bytes
 
 BLOCK = 4096
@@ -46,8 +47,13 @@ def test_a_folder_that_others_may_read_is_closed(cache: CacheFolder) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"\0" * 40, None, slice(-1), slice(1, None)])
-def test_a_damaged_entry_counts_as_absent_and_goes(cache: CacheFolder, damage: bytes | slice | None) -> None:
+@pytest.mark.parametrize("together", [4, 2**20])
+def test_a_damaged_entry_counts_as_absent_and_goes(
+    cache: CacheFolder, damage: bytes | slice | None, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_cache, "_PART_BYTES", together)  # bytes of it that are read together
     cache.save("a", [b"numbers of a file"])
+    assert cache.load("a") == b"numbers of a file"
     path = cache.folder / "a"
     whole = path.read_bytes()
     path.write_bytes(

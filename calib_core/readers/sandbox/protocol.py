@@ -411,7 +411,5 @@ def _unpack_array(tree: Json, next_blob: NextBlob) -> np.ndarray[Any, np.dtype[A
     )
     _require_type(fits, tree, dtype)
     array = np.frombuffer(blob, dtype).reshape(shape)
-    if isinstance(blob, memoryview):  # of one block with all blobs, which the array would keep in memory
-        array = array.copy()
     array.flags.writeable = False
     return array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -16,7 +17,7 @@ from calib_core.advice import set_surface
 from calib_core.errors import Refused
 from calib_core.readers import file_access, reading_cache
 from calib_core.readers.format import AS_IT_LIES, ReadOptions
-from calib_core.readers.reading_cache import load_or_read, pack_bytes, unpack_bytes
+from calib_core.readers.reading_cache import load_or_read, pack_bytes, unpack_file
 from calib_core.readers.sandbox.protocol import pack
 from calib_core.results.defaults import default_method
 from calib_core.results.files import SurveyedFile, check_file, survey_file
@@ -115,8 +116,8 @@ def test_the_next_start_has_the_same_runs_and_evidence(kind: str, start: Start, 
 
 
 def test_what_is_loaded_does_not_hold_the_whole_of_what_was_kept(start: Start, path: Path) -> None:
-    kept = memoryview(bytearray(b"".join(bytes(part) for part in pack_bytes(start.read(path)))))
-    loaded = unpack_bytes(SurveyedFile, kept)
+    kept = b"".join(bytes(part) for part in pack_bytes(start.read(path)))
+    loaded = unpack_file(SurveyedFile, io.BytesIO(kept))
     assert loaded is not None
     [by_method] = loaded.confidences
     assert by_method
