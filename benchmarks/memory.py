@@ -1,9 +1,9 @@
 """Measure the most memory that the demo's start takes, and that a run of ten million rows takes.
 
-Starts the server on the demo data as `make run` does, with one process that reads files and with two, opens
-Start in a session that speaks with it as a browser does, and waits until all files are read. Then has the
-command line and the Python interface read a Parquet file of ten million rows, each in a process of its own.
-Looks at the memory of all processes together meanwhile. Writes memory.md beside this script.
+Starts the server on the demo data as `make run` does, opens Start in a session that speaks with it as a
+browser does, and waits until all files are read. Then has the command line and the Python interface read a
+Parquet file of ten million rows, each in a process of its own. Looks at the memory of all processes together
+meanwhile. Writes memory.md beside this script.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ INTRODUCTION: Final = (
 )
 DEMO: Final = (
     "The server starts on the demo data with nothing kept on disk, and a session opens Start and Files until "
-    f"all is read. The largest of {STARTS} starts. Later: {IDLE_SECONDS:.0f} s after that. On a machine or "
-    "in a container with less than 2 GiB one file is read at a time, else two (`CALIB_READERS`)."
+    f"all is read. Later: {IDLE_SECONDS:.0f} s after that. So few files are read by one process."
 )
 
 
@@ -65,10 +64,10 @@ def mb(size: float) -> str:
 # --- The demo -------------------------------------------------------------------------------------
 
 
-async def start_demo(home: Path, readers: int) -> tuple[Memory, Memory]:
+async def start_demo(home: Path) -> tuple[Memory, Memory]:
     """The most that the start takes, and what is held later."""
     with MemoryWatch() as watch:
-        server = app_server.start(None, home, variables={"CALIB_READERS": str(readers)})
+        server = app_server.start(None, home)
         try:
             async with AsyncExitStack() as stack:
                 session = await Session.connect(stack, server.url)
@@ -81,12 +80,10 @@ async def start_demo(home: Path, readers: int) -> tuple[Memory, Memory]:
 
 
 def demo_rows(folder: Path) -> Iterator[Sequence[str]]:
-    """The most of some starts with one process that reads files, and with two."""
-    for readers in (1, 2):
-        homes = [folder / f"home-{readers}-{at}" for at in range(STARTS)]
-        starts = [asyncio.run(start_demo(home, readers)) for home in homes]
-        peak, later = (max(part, key=lambda one: one.total) for part in zip(*starts, strict=True))
-        yield f"{readers}", mb(peak.total), mb(peak.files), mb(later.total)
+    """The most that each of some starts takes."""
+    for number in range(1, STARTS + 1):
+        peak, later = asyncio.run(start_demo(folder / f"home-{number}"))
+        yield f"{number}", mb(peak.total), mb(peak.files), mb(later.total)
 
 
 # --- Ten million rows -----------------------------------------------------------------------------
@@ -135,7 +132,7 @@ def lines(rows: int) -> Iterator[str]:
         yield ""
         yield DEMO
         yield ""
-        titles = ("processes that read files", "at most, MB", "of it pages of files, MB", "later, MB")
+        titles = ("start", "at most, MB", "of it pages of files, MB", "later, MB")
         yield from table(titles, demo_rows(folder))
         yield ""
         yield f"## A run of {rows:,} rows"
