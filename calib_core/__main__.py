@@ -27,7 +27,7 @@ from calib_core.cli.exit_codes import CLOSED_PIPE, REFUSED
 from calib_core.cli.option_errors import option_error_text
 from calib_core.cli.terminal import escape_unprintable, set_quiet
 from calib_core.errors import CalibError
-from calib_core.reader_process import POLARS_FREES_AT_ONCE, start_ahead
+from calib_core.reader_process import start_ahead
 from calib_core.version import VERSION
 
 QUIET_OPTIONS: Final = ("-q", "--quiet")
@@ -200,7 +200,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report_closed_stdout("it is closed")
     reads_files = bool(arguments) and arguments[0] in VERBS and arguments[0] != "app"
     if from_command_line and reads_files and _HELP_OPTIONS.isdisjoint(arguments):
-        os.environ.setdefault(*POLARS_FREES_AT_ONCE)
         start_ahead()
     is_quiet = reads_files and not set(QUIET_OPTIONS).isdisjoint(arguments)
     quiet_before = set_quiet(quiet=is_quiet)

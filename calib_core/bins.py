@@ -60,7 +60,7 @@ Counts: TypeAlias = NDArray[np.int64 | np.float64]
 """Numbers of pairs, or sums of their weights where pairs have weights."""
 
 BinIndex: TypeAlias = Callable[[slice], NDArray[np.integer]]
-"""Finds the bins, from 0, of some of the distinct confidences: of all together they take much memory."""
+"""Finds the bins, from 0, of some of the distinct confidences: those of all together take much memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +74,8 @@ class Binned:
     group : NDArray[np.int32], shape (bins,)
         Class of the bin; 0 where classes are pooled.
     numbers : NDArray[np.intp], shape (bins,), or None
-        Number of each bin within its scheme, from 0; None where they are 0, 1, 2 and so on, of which a large
-        run has very many. See `index`.
+        Number of each bin within its scheme, from 0. None where they are 0, 1, 2 and so on: a large run may
+        have very many. See `index`.
     count : NDArray[np.int64], shape (bins,)
         Number of pairs n, at least 1; Σ w where pairs have weights (NDArray[np.float64]), which then count in
         every other sum.
@@ -1152,7 +1152,7 @@ class BinSums:
         n_numbers = max(self.n_natural_bins if scheme.binning == "natural" else scheme.bins, 1)
 
         def piece_numbers() -> BinIndex:
-            """The piece that each pair lies in, of those of its class, numbered as the confidences ascend."""
+            """Finds the pieces that pairs lie in, of those of their class, numbered as confidences ascend."""
             bin_index = self._bin_index(pairs, scheme)
             return lambda part: (
                 n_numbers * equal_width_index(pairs.selected(part), FINEST_BINS).astype(np.intp)

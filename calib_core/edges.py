@@ -223,7 +223,7 @@ def bin_by_rank(
     value : NDArray[np.float64], shape (n,)
         Confidences.
     count : NDArray[np.int64], shape (n,)
-        Number of pairs with each value, or the sum of their weights.
+        Number of pairs with each value, at least 1, or the sum of their weights, above 0.
     scheme : Scheme
         A scheme whose binning is "natural" or "mass".
     round_ties : bool

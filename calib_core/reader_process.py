@@ -25,17 +25,14 @@ PROGRAM: Final = (
 )
 """Runs the worker alone, in a Python that ignores environment variables and the working directory."""
 
-POLARS_FREES_AT_ONCE: Final = ("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
-"""The variable that has polars give what it frees back to the system at once; read when it is loaded."""
-
 _ENVIRONMENT: Final = {
     "POLARS_MAX_THREADS": "2",
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
-    **dict([POLARS_FREES_AT_ONCE]),
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""The environment: few threads, since each takes memory. Of this process's variables, it holds only where
-compiled code is kept."""
+"""The environment: few threads, since each takes memory, and what polars frees given back to the system at
+once. Of this process's variables, it holds only where compiled code is kept."""
 
 _KEPT_VARIABLES: Final = ("NUMBA_CACHE_DIR",)
 

@@ -88,10 +88,13 @@ class CacheFolder:
     def load(self, key: str) -> bytes | None:
         """Return the bytes kept under the key, None where there are none or they are damaged."""
         file = self.open(key)
-        if file is None:
-            return None
-        with file:
-            return file.read()[:-_CHECKSUM_BYTES]
+        if file is not None:
+            with suppress(OSError), file:
+                data = file.read()
+                body = data[:-_CHECKSUM_BYTES]
+                if hashlib.sha256(body).digest() == data[len(body) :]:  # it may have been cut off since
+                    return body
+        return None
 
     def save(self, key: str, parts: Iterable[bytes | bytearray | memoryview]) -> None:
         """Keep the bytes, given in parts, in place of those before."""
@@ -107,10 +110,7 @@ class CacheFolder:
 
     def clear(self) -> int:
         """Remove every entry; return how many bytes that frees."""
-        sizes = {path: size for path, _, size in self._files()}
-        for path in sizes:
-            path.unlink(missing_ok=True)
-        return sum(sizes.values())
+        return sum(size for path, _, size in self._files() if _is_removed(path))
 
     def _save(self, key: str, parts: Iterable[bytes | bytearray | memoryview]) -> None:
         handle, name = tempfile.mkstemp(prefix=".unfinished-", dir=self.folder)
@@ -144,8 +144,8 @@ class CacheFolder:
         for path, _, size in files:
             if total <= self.max_bytes:
                 break
-            path.unlink(missing_ok=True)
-            total -= size
+            if _is_removed(path):
+                total -= size
         self._room = min(self.max_bytes - total, self.max_bytes // _LOOKS)
 
     def _files(self) -> list[tuple[Path, int, int]]:
@@ -161,7 +161,7 @@ class CacheFolder:
 
 
 def _checksum_holds(file: BinaryIO) -> bool:
-    """Whether the bytes are those that were written; the file then is at its start."""
+    """Whether the bytes are those that were written; leaves the file at its start."""
     left = os.fstat(file.fileno()).st_size - _CHECKSUM_BYTES
     checksum = hashlib.sha256()
     while left > 0 and (part := file.read(min(left, _PART_BYTES))):
@@ -170,3 +170,11 @@ def _checksum_holds(file: BinaryIO) -> bool:
     holds = file.read() == checksum.digest()
     file.seek(0)
     return holds
+
+
+def _is_removed(path: Path) -> bool:
+    """Remove a file and say whether it is gone; on Windows one that a process reads stays."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+        return True
+    return False

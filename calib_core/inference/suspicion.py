@@ -86,7 +86,9 @@ _HASHED_TOGETHER: Final = 2**18
 """Rows whose hashes are computed together: all of a large run would take several times their memory."""
 
 _SORTED_TOGETHER: Final = 2**21
-"""Rows, about, whose hashes are sorted together, to find equal ones."""
+_MAX_PARTS: Final = 8
+"""Rows, about, whose hashes are sorted together to find equal ones, and the most parts: all rows are hashed
+again for each."""
 
 _MAX_CHARACTERS: Final = 60
 _LOOK: Final = "Check which columns were taken for the outcome and the right answer."
@@ -457,7 +459,7 @@ def rows_repeat(run: AnswerRun, confidences: Confidences) -> Suspicion | None:
 @kept_for_last_run
 def _row_contents(run: AnswerRun) -> pl.Series | None:
     """Hash of all that each row holds but its id; None where all differ, as in nearly every large file."""
-    n_parts = 1 + run.rows.height // _SORTED_TOGETHER
+    n_parts = min(1 + run.rows.height // _SORTED_TOGETHER, _MAX_PARTS)
     for part in range(n_parts):  # hashing all rows again for each takes time, but no memory
         hashes = (some[some % n_parts == part] for some in _hashes_of_rows(run, cs.all()))
         in_order = _joined(hashes)
@@ -476,7 +478,10 @@ def _joined(hashes: Iterable[NDArray[np.uint64]]) -> NDArray[np.uint64]:
 
 
 def _hashes_of_rows(run: AnswerRun, columns: cs.Selector) -> Iterator[NDArray[np.uint64]]:
-    """Hash of these columns without row and id; rows that count as one question asked again never agree."""
+    """Hashes of these columns without row and id, of some rows after others.
+
+    Rows that count as one question asked again never agree.
+    """
     keys = repeated_question_keys(run)
     own_row = pl.lit(None) if keys is None else pl.when(keys.is_duplicated()).then(pl.col("row"))
     rows = run.rows.select(columns - cs.by_name("row", "id", require_all=False), own_row.alias("row"))

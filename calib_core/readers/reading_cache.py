@@ -171,4 +171,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
     file.seek(0)
     while len(packed := file.read(_LENGTH.size)) == _LENGTH.size:
         (length,) = _LENGTH.unpack(packed)
-        yield file.read(min(length, size))
+        part = file.read(min(length, size))
+        if len(part) < length:  # cut off since its checksum was looked at
+            return
+        yield part

@@ -63,8 +63,8 @@ MAX_AWAITED_FILES: Final = 24
 MAX_AWAITED_BYTES: Final = 32_000_000
 """… but of up to so many files, of this size together, they wait for all: what is chosen depends on them."""
 ONE_READER_BYTES: Final = 16_000_000
-"""Up to so many files, of this size together, one process reads all: a second takes 70 MB of memory to have
-the demo's files read after 8 s instead of 10."""
+"""Up to `MAX_AWAITED_FILES` files, of this size together, are read by one process: a second takes 70 MB of
+memory to have the demo's files read after 8 s instead of 10."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
@@ -298,8 +298,9 @@ class FolderReader:
             order.sort(key=lambda path: (path not in self._files, rank(outdated[path])))
             self._waiting = {path: outdated[path] for path in order}
             self._n_listed = len(listed)
-            is_little = _are_few(self._waiting.values(), ONE_READER_BYTES)
-            while self._n_threads < min(1 if is_little else MAX_PARALLEL_READS, len(self._waiting)):
+            unread = [*self._waiting.values(), *self._in_progress.values()]
+            is_little = _are_few(unread, ONE_READER_BYTES)
+            while self._n_threads < min(1 if is_little else MAX_PARALLEL_READS, len(unread)):
                 self._n_threads += 1
                 Thread(target=self._read_files, name="calib-reader", daemon=True).start()
 
@@ -576,7 +577,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _are_few(files: Collection[LoadedFile | ListedFile], max_bytes: int) -> bool:
-    """Return whether reading these files takes little time, such that a page can wait for all."""
+    """Return whether these are at most `MAX_AWAITED_FILES` files, and this size together."""
     n_bytes = sum(size for file in files for _, size in file.stamp.versions)
     return len(files) <= MAX_AWAITED_FILES and n_bytes <= max_bytes
 

@@ -161,6 +161,19 @@ def test_few_small_files_are_read_by_one_process(
     assert sorted(desk.order) == sorted(file.name for file in files)
 
 
+def test_small_files_do_not_wait_for_a_large_one_that_is_read(
+    monkeypatch: pytest.MonkeyPatch, desk: Desk
+) -> None:
+    monkeypatch.setattr(cache, "MAX_PARALLEL_READS", 2)
+    large = replace(listed("large"), stamp=FileStamp(((1, 10**9),), FileMapping()))
+    desk.reader.update([large])
+    desk.await_begin()
+    desk.reader.update([large, listed("small")])
+    desk.await_begin()
+    assert desk.order == ["large", "small"]
+    desk.finish()
+
+
 def test_a_file_that_was_changed_comes_before_those_never_read(desk: Desk) -> None:
     desk.reader.update([listed("a")])
     desk.finish()

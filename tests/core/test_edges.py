@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib_core.edges import bin_of, inner_edges
+from calib_core.edges import TIE_DECIMALS, bin_of, inner_edges, is_each_a_level
 
 
 def by_definition(confidence: np.ndarray, bins: int) -> list[int]:
@@ -43,3 +43,14 @@ def test_every_float16_falls_where_the_edges_say(bins: int) -> None:
 
 def test_nothing_falls_into_no_bin() -> None:
     assert bin_of(np.zeros(0), 10).tolist() == []
+
+
+@pytest.mark.parametrize("at", [1, 2**15 - 1, 2**15, 2**15 + 1, 2**16, 70_000 - 1])
+def test_equal_values_are_found_wherever_they_stand(at: int) -> None:
+    value = np.linspace(0, 1, 70_000)
+    assert is_each_a_level(value, round_ties=True)
+    value[at] = value[at - 1] + 0.1 * 10.0**-TIE_DECIMALS
+    assert is_each_a_level(value, round_ties=False)
+    assert not is_each_a_level(value, round_ties=True)
+    value[at] = value[at - 1]
+    assert not is_each_a_level(value, round_ties=False)

@@ -67,6 +67,34 @@ def test_a_damaged_entry_counts_as_absent_and_goes(
     assert list(cache.folder.iterdir()) == []
 
 
+def test_an_entry_cut_off_after_its_checksum_was_looked_at_counts_as_absent(
+    cache: CacheFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.save("a", [b"numbers of a file, many of them"])
+    with (cache.folder / "a").open("r+b") as file:
+        file.truncate(60)
+    monkeypatch.setattr(user_cache, "_checksum_holds", lambda _file: True)
+    assert cache.load("a") is None
+
+
+def test_an_entry_that_cannot_be_removed_is_left(cache: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where one that another process reads stays."""
+    remove = Path.unlink
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - as Path.unlink has it
+        if path.name == "a":
+            raise PermissionError
+        remove(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    for key in "abcdef":
+        cache.save(key, [b"x" * (2 * BLOCK - 100)])
+        age(cache, *sorted(path.name for path in cache.folder.iterdir()))
+    assert sorted(path.name for path in cache.folder.iterdir()) == ["a", "c", "d", "e", "f"]
+    assert cache.clear() == 8 * BLOCK
+    assert [path.name for path in cache.folder.iterdir()] == ["a"]
+
+
 def test_the_entries_used_longest_ago_make_room(cache: CacheFolder) -> None:
     for key in "abcd":
         cache.save(key, [b"x" * (2 * BLOCK - 100)])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calib_core.errors import Suspicion
+from calib_core.inference import suspicion
 from calib_core.inference.suspicion import outcomes_disagree, suspicions
 from calib_core.methods import METHODS
 from calib_core.methods.method import MethodOptions
@@ -363,6 +364,19 @@ def test_a_file_that_holds_its_rows_again_is_suspicious(times: int) -> None:
     assert f"{50 * (times - 1)} of {50 * times} rows equal another row" in one.message
     assert one.example.startswith("row 51 (id 'q50'): confidence 0.8")
     assert one.example.endswith(", all as in row 1 (id 'q0')")
+
+
+@pytest.mark.parametrize("together", [1, 3, 7, 2**21])
+def test_equal_rows_are_found_in_every_part_that_is_looked_through(
+    monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    monkeypatch.setattr(suspicion, "_SORTED_TOGETHER", together)
+    rows = varied_rows(30)
+    assert suspicion._row_contents(run_of(with_ids(rows))) is None
+    for row in rows:
+        contents = suspicion._row_contents(run_of(with_ids([*rows, row])))
+        assert contents is not None
+        assert (contents.len(), contents.n_unique()) == (31, 30)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(39, False), (40, True)])

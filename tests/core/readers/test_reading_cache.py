@@ -125,6 +125,13 @@ def test_what_is_loaded_does_not_hold_the_whole_of_what_was_kept(start: Start, p
         assert not np.shares_memory(confidences.pairs.confidence, np.frombuffer(kept, np.uint8))
 
 
+def test_what_is_cut_off_anywhere_counts_as_absent(start: Start, path: Path) -> None:
+    kept = b"".join(bytes(part) for part in pack_bytes(start.read(path)))
+    assert unpack_file(SurveyedFile, io.BytesIO(kept)) is not None
+    for length in range(0, len(kept), 7):
+        assert unpack_file(SurveyedFile, io.BytesIO(kept[:length])) is None, length
+
+
 def test_a_reading_may_be_kept_later(start: Start, path: Path) -> None:
     waiting: list[Callable[[], None]] = []
     start.save = waiting.append
