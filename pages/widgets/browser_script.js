@@ -1,12 +1,23 @@
 // On a narrow window the menu lies over the page: close it when one of its links is followed.
 // Streamlit closes only its own menu, and keeps this one open on every page. It is looked for while the click is
-// on its way to the link: once Streamlit has heard of it, the link may be another element.
+// on its way to the link: once Streamlit has heard of it, the link may be another element. Until the person's next
+// click it is closed again should Streamlit open it, as may happen on a busy machine while the page comes.
+let closing;
 document.addEventListener("click", (event) => {
+  if (!event.isTrusted) return; // one of our own
+  clearInterval(closing);
   const link = event.target.closest("[data-testid=stSidebar] a[data-testid^=stPageLink]");
   if (link && !event.ctrlKey && !event.metaKey && window.matchMedia("(max-width: 768px)").matches) {
-    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+    let looks = 0;
+    closeMenu();
+    closing = setInterval(() => (++looks > 50 ? clearInterval(closing) : closeMenu()), 200);
   }
 }, { capture: true });
+
+function closeMenu() {
+  const menu = document.querySelector("[data-testid=stSidebar]");
+  if (menu?.dataset.collapsed === "false") menu.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+}
 
 // A copy button copies its own text, else the text it stands beside, and says so for a moment.
 document.addEventListener("click", (event) => {

@@ -16,6 +16,14 @@ from predictions import quiz, write_csv
 from window import Browse, Reopen, settled
 
 HEIGHT: Final = 900
+OPENED_BY_ITSELF: Final = """() => {
+    const opened = {}, menu = document.querySelector("[data-testid=stSidebar]");
+    new MutationObserver(() => { opened.at ||= menu.dataset.collapsed === "false"; })
+        .observe(menu, { attributes: true });
+    document.querySelector("[data-testid=stExpandSidebarButton]").click();
+    return opened;
+}"""
+"""Opens the menu without a person's click, and notes that it was open."""
 
 
 def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follows_the_headline(
@@ -26,6 +34,9 @@ def test_on_a_phone_the_menu_closes_when_a_link_is_followed_and_the_figure_follo
     sidebar = page.get_by_test_id("stSidebar")
     expect(sidebar).to_be_in_viewport()
     follow_link(page, "Reliability")
+    expect(sidebar).not_to_be_in_viewport()
+    opened = page.evaluate_handle(OPENED_BY_ITSELF)  # as Streamlit may open it while a page comes
+    page.wait_for_function("opened => opened.at", arg=opened)
     expect(sidebar).not_to_be_in_viewport()
     tops = [
         page.locator(selector).first.evaluate("part => part.getBoundingClientRect().top")
