@@ -51,6 +51,7 @@ BINS: Final = (15, 20, 37)
 PAGES_IN_USE: Final = ("", "reliability", "reliability", "concentration", "robustness", "abstention")
 """Pages that the sessions go to, by their address."""
 SOAK: Final = "of the soak"
+BUSY: Final = "without pauses"
 OPENED: Final = "opened"
 """What the tables of steps call going to a page."""
 SLOWEST: Final = "comparison"
@@ -332,11 +333,16 @@ class Crowd:
         """Add one interaction."""
         self.by_step.setdefault((page, step), []).append(seconds)
 
+    @property
+    def number(self) -> int:
+        """How many interactions there were."""
+        return sum(map(len, self.by_step.values())) + len(self.failures)
+
     def row(self) -> tuple[str, ...]:
         """Its cells of the table."""
         seconds = list(chain.from_iterable(self.by_step.values()))
-        number = len(seconds) + len(self.failures)
-        return f"{number:,}", f"{len(self.failures):,}", *quantiles(seconds), f"{number / self.lasted:.1f}"
+        a_second = f"{self.number / self.lasted:.1f}"
+        return f"{self.number:,}", f"{len(self.failures):,}", *quantiles(seconds), a_second
 
 
 async def interact(sessions: Sequence[Session], interactions: int, pause: float, seed: int) -> Crowd:
@@ -413,7 +419,7 @@ async def crowd_in(folder: Path, home: Path, given: argparse.Namespace) -> Load:
                 load.crowds.append((f"quarter {quarter} {SOAK}", crowd))
                 note(f"after {quarter * given.interactions // 4:,} interactions")
             crowd = await interact(sessions, 4 * len(sessions), 0, 5)
-            load.crowds.append(("without pauses", crowd))
+            load.crowds.append((BUSY, crowd))
             note("after these without pauses")
         await asyncio.sleep(given.ended)
         note(f"{given.ended:.0f} s after all had ended")
@@ -528,6 +534,8 @@ def lines_of_sessions(folder: Path, given: argparse.Namespace) -> Iterator[str]:
         ((name, *crowd.row()) for name, crowd in load.crowds),
     )
     yield ""
+    yield what_is_carried(load, given.pause)
+    yield ""
     yield "The soak by page and step:"
     yield ""
     yield from table(("page", "step", "number", "median, s", "95 %, s", "slowest, s"), step_rows(load), 2)
@@ -538,6 +546,19 @@ def lines_of_sessions(folder: Path, given: argparse.Namespace) -> Iterator[str]:
     for failure in sorted({failure for _, crowd in load.crowds for failure in crowd.failures}):
         yield ""
         yield f"Failed: {failure}"
+
+
+def what_is_carried(load: Load, pause: float) -> str:
+    """How many sessions keep these cores busy, and what waits longest."""
+    crowds = dict(load.crowds)
+    busy = crowds[BUSY]
+    rate = busy.number / busy.lasted
+    slowest = max(step_rows(load), key=lambda row: float(row[3]))
+    return (
+        f"Without pauses the {os.cpu_count()} cores answer {rate:.1f} interactions a second: as many as "
+        f"{rate * pause:.0f} sessions ask for with {pause:g} s between two. With more, the wait would grow "
+        f"without end. The slowest step of the soak, by its median, is on {slowest[0]}: {slowest[1]}."
+    )
 
 
 def step_rows(load: Load) -> Iterator[tuple[str, ...]]:

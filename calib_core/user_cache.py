@@ -110,7 +110,10 @@ class CacheFolder:
 
     def clear(self) -> int:
         """Remove every entry; return how many bytes that frees."""
-        return sum(size for path, _, size in self._files() if _is_removed(path))
+        sizes = {path: size for path, _, size in self._files()}
+        for path in sizes:
+            path.unlink(missing_ok=True)
+        return sum(sizes.values())
 
     def _save(self, key: str, parts: Iterable[bytes | bytearray | memoryview]) -> None:
         handle, name = tempfile.mkstemp(prefix=".unfinished-", dir=self.folder)
@@ -144,7 +147,8 @@ class CacheFolder:
         for path, _, size in files:
             if total <= self.max_bytes:
                 break
-            if _is_removed(path):
+            with suppress(OSError):  # on Windows, one that a process reads stays
+                path.unlink(missing_ok=True)
                 total -= size
         self._room = min(self.max_bytes - total, self.max_bytes // _LOOKS)
 
@@ -170,11 +174,3 @@ def _checksum_holds(file: BinaryIO) -> bool:
     holds = file.read() == checksum.digest()
     file.seek(0)
     return holds
-
-
-def _is_removed(path: Path) -> bool:
-    """Remove a file and say whether it is gone; on Windows one that a process reads stays."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
-        return True
-    return False
