@@ -550,8 +550,7 @@ def lines_of_sessions(folder: Path, given: argparse.Namespace) -> Iterator[str]:
 
 def what_is_carried(load: Load, pause: float) -> str:
     """How many sessions keep these cores busy, and what waits longest."""
-    crowds = dict(load.crowds)
-    busy = crowds[BUSY]
+    busy = dict(load.crowds)[BUSY]
     rate = busy.number / busy.lasted
     slowest = max(step_rows(load), key=lambda row: float(row[3]))
     return (

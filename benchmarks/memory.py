@@ -52,7 +52,7 @@ INTRODUCTION: Final = (
 )
 DEMO: Final = (
     "The server starts on the demo data with nothing kept on disk, and a session opens Start and Files until "
-    f"all is read. Later: {IDLE_SECONDS:.0f} s after that. So few files are read by one process."
+    f"all is read. Later: {IDLE_SECONDS:.0f} s after that. One process reads them, as there are few."
 )
 
 

@@ -60,7 +60,7 @@ Counts: TypeAlias = NDArray[np.int64 | np.float64]
 """Numbers of pairs, or sums of their weights where pairs have weights."""
 
 BinIndex: TypeAlias = Callable[[slice], NDArray[np.integer]]
-"""Finds the bins, from 0, of some of the distinct confidences: those of all together take much memory."""
+"""Finds the bins, from 0, of some distinct confidences; those of all at once take much memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -774,7 +774,7 @@ def compiled_add_pairs(dtype: np.dtype[Any]) -> Callable[..., None]:
     return compiled_version(add_pairs, "calib_core.compiled_bins", call)
 
 
-def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: BinIndex | None) -> Binned:
+def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index: BinIndex) -> Binned:
     """The bins of pairs counted by distinct confidence; only equal-width bins have sums by class.
 
     Parameters
@@ -783,11 +783,9 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
         The pairs.
     scheme : Scheme
         Binning and number of bins.
-    bin_index : BinIndex or None
-        Finds their bins; None for a natural bin each.
+    bin_index : BinIndex
+        Finds their bins.
     """
-    if bin_index is None:
-        return _bin_each(distinct, scheme)
     equal_width = scheme.binning == "width"
     group = distinct.group if equal_width else np.broadcast_to(np.int32(0), distinct.group.shape)
     rising = _rising_starts(group, bin_index)
@@ -800,11 +798,10 @@ def bins_from_distinct(distinct: DistinctConfidences, scheme: Scheme, bin_index:
     start, numbers = rising
     value, count, correct = distinct.value, distinct.count, distinct.correct
     pairs, squared_weight = distinct.pairs, distinct.squared_weight
-    size = value.size
 
     def add(terms: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
         """Pairwise summation: a million floats are exact to 1e-12."""
-        return _sum_segments(start, size, terms)
+        return _sum_segments(start, value.size, terms)
 
     return Binned(
         scheme=scheme,
@@ -1119,7 +1116,7 @@ class BinSums:
             return bins_in_one_pass(source, scheme, self.n_groups)
         distinct = self.distinct
         if scheme.binning == "natural" and is_each_a_level(distinct.value, round_ties=self.computed):
-            return bins_from_distinct(distinct, scheme, None)
+            return _bin_each(distinct, scheme)
         return bins_from_distinct(distinct, scheme, self._bin_index(distinct, scheme))
 
     def _is_cut_from_finest(self, scheme: Scheme) -> bool:

@@ -23,6 +23,7 @@ DEFAULT_MIB: Final = 2048
 
 _CHECKSUM_BYTES: Final = hashlib.sha256().digest_size
 _PART_BYTES: Final = 2**20
+"""How much of an entry is read at once to check it."""
 _BLOCK_BYTES: Final = 4096
 """What the smallest file takes on most disks."""
 _LOOKS: Final = 32

@@ -155,9 +155,9 @@ def _load(cache_folder: CacheFolder, kind: type[DataclassT], key: str) -> Datacl
 
 
 def unpack_file(kind: type[DataclassT], file: BinaryIO) -> DataclassT | None:
-    """Return the dataclass of which `pack_bytes` made what the file holds; None where it made none.
+    """Return the dataclass that `pack_bytes` wrote to the file; None where the file holds no such thing.
 
-    Its parts are read one by one: all together take as much memory as what is made of them.
+    Its parts are read one by one: all at once would take as much memory as the dataclass.
     """
     parts = _parts(file)
     try:

@@ -63,8 +63,8 @@ MAX_AWAITED_FILES: Final = 24
 MAX_AWAITED_BYTES: Final = 32_000_000
 """… but of up to so many files, of this size together, they wait for all: what is chosen depends on them."""
 ONE_READER_BYTES: Final = 16_000_000
-"""Up to `MAX_AWAITED_FILES` files, of this size together, are read by one process: a second takes 70 MB of
-memory to have the demo's files read after 8 s instead of 10."""
+"""One process reads up to `MAX_AWAITED_FILES` files of this total size. A second would take 70 MB of memory,
+and have the demo's files read in 8 s instead of 10."""
 MAX_PAUSE_SECONDS: Final = 3.0
 """For at most this long, no further file is read while the first page is drawn."""
 MAX_SECONDS_TO_FIRST_PAGE: Final = 10.0
@@ -577,7 +577,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _are_few(files: Collection[LoadedFile | ListedFile], max_bytes: int) -> bool:
-    """Return whether these are at most `MAX_AWAITED_FILES` files, and this size together."""
+    """Return whether these are at most `MAX_AWAITED_FILES` files, of at most this total size."""
     n_bytes = sum(size for file in files for _, size in file.stamp.versions)
     return len(files) <= MAX_AWAITED_FILES and n_bytes <= max_bytes
 

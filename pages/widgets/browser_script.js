@@ -1,7 +1,7 @@
 // On a narrow window the menu lies over the page: close it when one of its links is followed.
 // Streamlit closes only its own menu, and keeps this one open on every page. It is looked for while the click is
-// on its way to the link: once Streamlit has heard of it, the link may be another element. Until the person's next
-// click it is closed again should Streamlit open it, as may happen on a busy machine while the page comes.
+// on its way to the link: once Streamlit has heard of it, the link may be another element. Until the person
+// clicks again, it is closed again if Streamlit reopens it, which can happen on a busy machine while a page loads.
 let closing;
 document.addEventListener("click", (event) => {
   if (!event.isTrusted) return; // one of our own
